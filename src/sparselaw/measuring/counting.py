@@ -26,8 +26,8 @@ from sparselaw.arrays import FloatArray, IntArray
 from sparselaw.errors import InputError
 from sparselaw.files import MAX_SIZE, check_bytes, files_below, limited_to
 from sparselaw.measuring.nonzeros import Nonzeros, Values, no_entries, parts_in_memory
-from sparselaw.measuring.readers import ending_of, reader_of
-from sparselaw.measuring.readers.base import Reading, Vocabulary, readable
+from sparselaw.measuring.readers import ending_of, nonzeros_of, rows_of
+from sparselaw.measuring.readers.base import FeatureFile, Reading, Vocabulary
 from sparselaw.measuring.readers.text_files import STANDARD_LIBRARY, standard_library
 from sparselaw.progress import progress
 
@@ -105,7 +105,7 @@ def parts_of(source: Any, reading: Reading, vocabulary: Vocabulary) -> Iterator[
     done, width = 0, None
     for path in files_of(source, reading):
         rows = 0
-        for part in reader_of(path, reading, vocabulary).nonzeros():
+        for part in nonzeros_of(FeatureFile(path, reading, vocabulary)):
             width = _same_width(path, width, part.features)
             rows = max(rows, part.rows)
             yield part.after(done)
@@ -136,7 +136,7 @@ def _side_by_side(
     with executor, progress("counting") as show:
         try:
             limit = MAX_SIZE.get()
-            rows = [f.result() for f in [executor.submit(rows_of, path, reading, limit) for path in paths]]
+            rows = [f.result() for f in [executor.submit(count_rows, path, reading, limit) for path in paths]]
             tally = Tally(center=values.center)
             futures = [
                 executor.submit(count_file, path, sum(rows[:i]), values, reading, limit)
@@ -153,10 +153,10 @@ def _side_by_side(
     return tally.counted(len(vocabulary)), list(vocabulary) or None
 
 
-def rows_of(path: Path, reading: Reading, limit: int | None = None) -> int:
+def count_rows(path: Path, reading: Reading, limit: int | None = None) -> int:
     """How many rows a file has; ``limit`` bytes it may ask for."""
-    with limited_to(limit), readable(path):
-        return reader_of(path, reading, Vocabulary()).rows()
+    with limited_to(limit):
+        return rows_of(FeatureFile(path, reading, Vocabulary()))
 
 
 def count_file(
@@ -165,11 +165,10 @@ def count_file(
     """The tally of one file that follows on ``first`` rows; its words; the width it declares."""
     tally, vocabulary, declared = Tally(center=values.center), Vocabulary(), None
     with limited_to(limit):
-        reader = reader_of(path, reading, vocabulary)
-        for part in reader.nonzeros():
+        for part in nonzeros_of(FeatureFile(path, reading, vocabulary)):
             tally.add(values.apply(part).after(first))
             declared = part.features
-    return tally.counted(len(vocabulary), first), list(vocabulary) if reader.worded else None, declared
+    return tally.counted(len(vocabulary), first), list(vocabulary) or None, declared
 
 
 class Loaded(NamedTuple):

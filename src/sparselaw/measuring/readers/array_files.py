@@ -6,7 +6,7 @@ import math
 import zipfile
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,54 +19,42 @@ from sparselaw.measuring.nonzeros import (
     real_numbers,
     whole_numbers,
 )
-from sparselaw.measuring.readers.base import Reader, two_sizes
+from sparselaw.measuring.readers.base import FeatureFile, two_sizes
 
 
-class NpyReader(Reader):
+def read_npy(file: FeatureFile) -> Iterator[Nonzeros]:
     """A table kept by ``numpy.save``, most of it zeros."""
-
-    name: ClassVar[str] = "npy"
-    endings: ClassVar[tuple[str, ...]] = (".npy",)
-    sized: ClassVar[bool] = True
-
-    def parts(self) -> Iterator[Nonzeros]:
-        with np.errstate(over="raise"):  # sizes whose product is no number
-            table = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        yield from parts_of_matrix(table)
+    with np.errstate(over="raise"):  # sizes whose product is no number
+        table = np.load(file.path, mmap_mode="r", allow_pickle=False)
+    yield from parts_of_matrix(table)
 
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 OTHERS = {"coo": ("row", "col"), "dia": ("offsets",), "bsr": ("indices", "indptr")}  # and their indices
 
 
-class NpzReader(Reader):
+def read_npz(file: FeatureFile) -> Iterator[Nonzeros]:
     """A matrix kept by ``scipy.sparse.save_npz``, of any of its formats; compressed ones part by part."""
-
-    name: ClassVar[str] = "npz"
-    endings: ClassVar[tuple[str, ...]] = (".npz",)
-    sized: ClassVar[bool] = True
-
-    def parts(self) -> Iterator[Nonzeros]:
-        check_archive(self.path)
-        with zipfile.ZipFile(self.path) as archive:
-            known = {"shape.npy", "format.npy"} <= set(archive.namelist())
-            kind = str(_Array(archive, "format").whole().astype("U").item()) if known else ""
-            if kind not in ("csr", "csc", *OTHERS):
-                raise self.refuse("holds no scipy sparse matrix", "write it with scipy.sparse.save_npz")
-            shape = two_sizes(_Array(archive, "shape").whole())
-            yield no_entries(*shape)
-            if kind not in OTHERS:
-                starts, indices, data = (_Array(archive, name) for name in ("indptr", "indices", "data"))
-                yield from compressed_parts(starts.whole(), indices, data, shape, by_rows=kind == "csr")
-                return
-            for name in OTHERS[kind]:
-                whole_numbers(f"its {name}", _Array(archive, name).whole())
-        sparse: Any = import_module("scipy.sparse")
-        matrix = sparse.load_npz(self.path)
-        real_numbers(matrix.data)
-        if kind == "bsr":  # the loops of scipy trust their indices
-            matrix.check_format(full_check=True)
-        yield from parts_of_matrix(matrix.tocoo())
+    check_archive(file.path)
+    with zipfile.ZipFile(file.path) as archive:
+        known = {"shape.npy", "format.npy"} <= set(archive.namelist())
+        kind = str(_Array(archive, "format").whole().astype("U").item()) if known else ""
+        if kind not in ("csr", "csc", *OTHERS):
+            raise file.refuse("holds no scipy sparse matrix", "write it with scipy.sparse.save_npz")
+        shape = two_sizes(_Array(archive, "shape").whole())
+        yield no_entries(*shape)
+        if kind not in OTHERS:
+            starts, indices, data = (_Array(archive, name) for name in ("indptr", "indices", "data"))
+            yield from compressed_parts(starts.whole(), indices, data, shape, by_rows=kind == "csr")
+            return
+        for name in OTHERS[kind]:
+            whole_numbers(f"its {name}", _Array(archive, name).whole())
+    sparse: Any = import_module("scipy.sparse")
+    matrix = sparse.load_npz(file.path)
+    real_numbers(matrix.data)
+    if kind == "bsr":  # the loops of scipy trust their indices
+        matrix.check_format(full_check=True)
+    yield from parts_of_matrix(matrix.tocoo())
 
 
 class _Array:
@@ -104,36 +92,31 @@ SHAPES = ("shape", "h5sparse_shape")  # the attribute, by newer and older writer
 KINDS = ("encoding-type", "h5sparse_format")
 
 
-class H5adReader(Reader):
+def read_h5ad(file: FeatureFile) -> Iterator[Nonzeros]:
     """AnnData: the matrix X, cells in rows, genes in columns; dense, or compressed by rows or columns."""
+    h5py = file.library("h5py", "h5ad")
+    with h5py.File(file.path, "r") as opened:
+        if "X" not in opened or isinstance(opened.get("X", getlink=True), h5py.ExternalLink):
+            raise file.refuse("has no matrix X of its own", "write it with anndata")
+        x = opened["X"]
+        if not hasattr(x, "keys"):
+            yield from parts_of_matrix(_checked(file, x, 2))
+            return
+        shape = two_sizes(next((x.attrs[name] for name in SHAPES if name in x.attrs), 0))
+        starts, indices, data = (_checked(file, x[name], 1) for name in ("indptr", "indices", "data"))
+        kind = next((x.attrs[name] for name in KINDS if name in x.attrs), "csr_matrix")
+        kind = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else str(kind)
+        if not kind.startswith(("csr", "csc")):
+            raise file.refuse(f"keeps X as {kind[:40]}", "write it as a csr_matrix or csc_matrix")
+        yield from compressed_parts(starts[:], indices, data, shape, by_rows=kind.startswith("csr"))
 
-    name: ClassVar[str] = "h5ad"
-    endings: ClassVar[tuple[str, ...]] = (".h5ad",)
-    sized: ClassVar[bool] = True
 
-    def parts(self) -> Iterator[Nonzeros]:
-        h5py = self.library("h5py", "h5ad")
-        with h5py.File(self.path, "r") as file:
-            if "X" not in file or isinstance(file.get("X", getlink=True), h5py.ExternalLink):
-                raise self.refuse("has no matrix X of its own", "write it with anndata")
-            x = file["X"]
-            if not hasattr(x, "keys"):
-                yield from parts_of_matrix(self._checked(x, 2))
-                return
-            shape = two_sizes(next((x.attrs[name] for name in SHAPES if name in x.attrs), 0))
-            starts, indices, data = (self._checked(x[name], 1) for name in ("indptr", "indices", "data"))
-            kind = next((x.attrs[name] for name in KINDS if name in x.attrs), "csr_matrix")
-            kind = kind.decode("utf-8", "replace") if isinstance(kind, bytes) else str(kind)
-            if not kind.startswith(("csr", "csc")):
-                raise self.refuse(f"keeps X as {kind[:40]}", "write it as a csr_matrix or csc_matrix")
-            yield from compressed_parts(starts[:], indices, data, shape, by_rows=kind.startswith("csr"))
-
-    def _checked(self, dataset: Any, dimensions: int) -> Any:
-        """A dataset may promise more than the file holds, which reads as zeros, or lie in another file."""
-        if len(getattr(dataset, "shape", None) or ()) != dimensions:
-            raise ValueError(f"{dataset.name} has not {dimensions} dimensions")
-        if dataset.external or dataset.is_virtual or dataset.file.filename != str(self.path):
-            raise self.refuse(f"keeps {dataset.name} in another file", "write all of it into one")
-        size = math.prod(dataset.shape) * dataset.dtype.itemsize
-        check_bytes(self.path, size, f"its {dataset.name}", dataset.id.get_storage_size())
-        return dataset
+def _checked(file: FeatureFile, dataset: Any, dimensions: int) -> Any:
+    """A dataset may promise more than the file holds, which reads as zeros, or lie in another file."""
+    if len(getattr(dataset, "shape", None) or ()) != dimensions:
+        raise ValueError(f"{dataset.name} has not {dimensions} dimensions")
+    if dataset.external or dataset.is_virtual or dataset.file.filename != str(file.path):
+        raise file.refuse(f"keeps {dataset.name} in another file", "write all of it into one")
+    size = math.prod(dataset.shape) * dataset.dtype.itemsize
+    check_bytes(file.path, size, f"its {dataset.name}", dataset.id.get_storage_size())
+    return dataset

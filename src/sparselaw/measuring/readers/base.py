@@ -1,4 +1,4 @@
-"""What a reader of a format must answer, and how every way in which a file can be broken is said."""
+"""What a reader of a format is given, and how every way in which a file can be broken is said."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ import gzip
 import re
 import zipfile
 import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.errors import InputError, one_line
 from sparselaw.measuring.nonzeros import Nonzeros, whole_numbers
-
-LINES_AT_ONCE = 1 << 22  # bytes of lines read at once, about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,29 +66,13 @@ class Vocabulary(dict[Hashable, int]):
         return self.columns(distinct.tolist())[places]
 
 
-class Reader(ABC):
-    """The rows of one file as parts that fit in memory."""
+@dataclass(frozen=True, slots=True)
+class FeatureFile:
+    """A file to read; its words are put into the vocabulary."""
 
-    name: ClassVar[str]
-    endings: ClassVar[tuple[str, ...]]
-    worded: ClassVar[bool] = False  # features are words of a vocabulary, not numbered columns
-    sized: ClassVar[bool] = False  # the first part says how many rows the file has
-
-    def __init__(self, path: Path, reading: Reading, vocabulary: Vocabulary) -> None:
-        self.path, self.reading, self.vocabulary = path, reading, vocabulary
-
-    @abstractmethod
-    def parts(self) -> Iterator[Nonzeros]:
-        """The nonzeros, part by part; what is in them is checked by whoever takes them."""
-
-    def nonzeros(self) -> Iterator[Nonzeros]:
-        """The same, where a file that is broken in any way is refused in one line."""
-        with readable(self.path):
-            yield from self.parts()
-
-    def rows(self) -> int:
-        """How many rows the file has; to be read with ``readable``."""
-        return max((part.rows for part in islice(self.parts(), 1 if self.sized else None)), default=0)
+    path: Path
+    reading: Reading
+    vocabulary: Vocabulary
 
     def refuse(self, condition: str, remedy: str) -> InputError:
         return InputError("file", str(self.path), condition, remedy)
@@ -102,6 +82,15 @@ class Reader(ABC):
         if find_spec(name) is None:
             raise self.refuse(f"needs {name}", f"pip install 'sparselaw[{extra}]'")
         return import_module(module or name)
+
+
+class Format(NamedTuple):
+    """How files of a format are read, part by part: what is in the parts is checked by whoever takes them."""
+
+    endings: tuple[str, ...]
+    parts: Callable[[FeatureFile], Iterator[Nonzeros]]
+    sized: bool = False  # the first part says how many rows the file has
+    lines: Callable[[FeatureFile], Iterator[Any]] | None = None  # one for each row, where that is quicker
 
 
 def two_sizes(given: Any) -> tuple[int, int]:

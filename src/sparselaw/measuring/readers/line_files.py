@@ -4,40 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import ClassVar
 
 import numpy as np
 
 from sparselaw.files import MAX_SIZE, open_unpacked
 from sparselaw.measuring.nonzeros import LARGEST_COLUMN, PART, Nonzeros, no_entries, rising
-from sparselaw.measuring.readers.base import LINES_AT_ONCE, Reader
+from sparselaw.measuring.readers.base import FeatureFile
 
 
-class SvmlightReader(Reader):
+def data_lines(file: FeatureFile) -> Iterator[bytes]:
+    """The lines of a svmlight file that are no comment."""
+    with open_unpacked(file.path, lines=True) as lines:
+        yield from (line for line in lines if line.split(b"#", 1)[0].strip())
+
+
+def read_svmlight(file: FeatureFile) -> Iterator[Nonzeros]:
     """Indices are columns as they stand: files that count from 1 have a feature 0 that is never active."""
-
-    name: ClassVar[str] = "svmlight"
-    endings: ClassVar[tuple[str, ...]] = (
-        ".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz",
-    )  # fmt: skip
-
-    def rows(self) -> int:
-        with open_unpacked(self.path, lines=True) as file:
-            return sum(1 for line in file if line.split(b"#", 1)[0].strip())
-
-    def parts(self) -> Iterator[Nonzeros]:
-        rows = 0
-        with open_unpacked(self.path, lines=True) as file:
-            while lines := file.readlines(LINES_AT_ONCE):
-                split = [fields for line in lines if (fields := line.split(b"#", 1)[0].split())]
-                for line, (label, *_) in enumerate(split, start=rows + 1):
-                    if b":" in label:
-                        raise ValueError(f"line {line} of data has no label")
-                entries = [[f for f in fields if not f.startswith(b"qid:")] for _, *fields in split]
-                index, value = _numbers(list(chain.from_iterable(entries)))
-                row = np.repeat(np.arange(rows, rows + len(entries)), [len(fields) for fields in entries])
-                rows += len(entries)
-                yield Nonzeros(row, index, value, rows)
+    rows = 0
+    with open_unpacked(file.path, lines=True) as opened:
+        while lines := opened.readlines(LINES_AT_ONCE):
+            split = [fields for line in lines if (fields := line.split(b"#", 1)[0].split())]
+            for line, (label, *_) in enumerate(split, start=rows + 1):
+                if b":" in label:
+                    raise ValueError(f"line {line} of data has no label")
+            entries = [[f for f in fields if not f.startswith(b"qid:")] for _, *fields in split]
+            index, value = _numbers(list(chain.from_iterable(entries)))
+            row = np.repeat(np.arange(rows, rows + len(entries)), [len(fields) for fields in entries])
+            rows += len(entries)
+            yield Nonzeros(row, index, value, rows)
 
 
 def _numbers(pairs: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
@@ -56,76 +50,73 @@ def _numbers(pairs: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     return index.astype(np.int64), numbers[1::2]
 
 
+LINES_AT_ONCE = 1 << 22  # bytes of lines read at once, about
 BYTES_AN_ENTRY = 64  # while all entries are held to be sorted
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-class MatrixMarketReader(Reader):
+def read_matrix_market(file: FeatureFile) -> Iterator[Nonzeros]:
     """Small files are held whole, so that entries given twice are added up; large ones must be in order."""
+    from scipy.io import mminfo
 
-    name: ClassVar[str] = "mtx"
-    endings: ClassVar[tuple[str, ...]] = (".mtx", ".mtx.gz")
-    sized: ClassVar[bool] = True
+    with open_unpacked(file.path, lines=True) as opened:
+        rows, columns, count, form, field, symmetry = mminfo(opened)
+    if form != "coordinate":
+        raise file.refuse("is a dense array, not a list of entries", "write it in coordinate format")
+    if field not in ("real", "integer", "pattern") or symmetry not in ("general", "symmetric"):
+        raise file.refuse(f"holds a matrix of kind {field} {symmetry}", "give a real, general one")
+    yield no_entries(rows, columns)
+    found = _entries(file, count, field == "pattern", symmetry == "symmetric")
+    if count <= max(PART, MAX_SIZE.get() // BYTES_AN_ENTRY):
+        row, column, value = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        found = iter([(row, column, value)])
+    else:
+        found = _in_order(file, found)
+    for row, column, value in found:
+        yield Nonzeros(row, column, value, rows, columns)
 
-    def parts(self) -> Iterator[Nonzeros]:
-        from scipy.io import mminfo
 
-        with open_unpacked(self.path, lines=True) as file:
-            rows, columns, count, form, field, symmetry = mminfo(file)
-        if form != "coordinate":
-            raise self.refuse("is a dense array, not a list of entries", "write it in coordinate format")
-        if field not in ("real", "integer", "pattern") or symmetry not in ("general", "symmetric"):
-            raise self.refuse(f"holds a matrix of kind {field} {symmetry}", "give a real, general one")
-        yield no_entries(rows, columns)
-        found = self._entries(count, field == "pattern", symmetry == "symmetric")
-        if count <= max(PART, MAX_SIZE.get() // BYTES_AN_ENTRY):
-            row, column, value = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-            found = iter([(row, column, value)])
-        else:
-            found = self._in_order(found)
-        for row, column, value in found:
-            yield Nonzeros(row, column, value, rows, columns)
+def _entries(file: FeatureFile, count: int, pattern: bool, symmetric: bool) -> Iterator[Entries]:
+    import pandas as pd
 
-    def _entries(self, count: int, pattern: bool, symmetric: bool) -> Iterator[Entries]:
-        import pandas as pd
-
-        done = -1  # the first line of numbers is that of sizes
-        with open_unpacked(self.path, lines=True) as file:
-            tables = pd.read_csv(
-                file, sep=r"\s+", header=None, names=["row", "column", "value", "more"], index_col=False,
-                comment="%", chunksize=PART,
-                dtype={"row": np.int64, "column": np.int64, "value": np.float64, "more": object},
-            )  # fmt: skip
-            for table in tables:
-                entries = table.iloc[1:] if done < 0 else table
-                done += len(table)
-                if entries["value" if pattern else "more"].notna().any():
-                    raise ValueError("an entry has more numbers than it should")
-                row, column = entries["row"].to_numpy() - 1, entries["column"].to_numpy() - 1
-                value = np.ones(row.size) if pattern else entries["value"].to_numpy()
-                for name, index in (("row", row), ("feature", column)):
-                    if (lowest := int(index.min(initial=0))) < 0:
-                        condition = f"has a {name} index of {lowest + 1}; they count from 1"
-                        raise self.refuse(condition, "number rows and features from 1")
-                yield row, column, value
-                if symmetric:
-                    off = row != column
-                    yield column[off], row[off], value[off]
-        if done != count:
-            raise EOFError(f"{done} of {count} entries")
-
-    def _in_order(self, parts: Iterator[Entries]) -> Iterator[Entries]:
-        """Parts that rise by rows, or by columns: so no entry comes twice without all being held."""
-        by_rows = by_columns = True
-        last = -1, -1
-        for row, column, value in parts:
-            rows, columns = np.append(last[0], row), np.append(last[1], column)
-            by_rows &= rising(rows, columns)
-            by_columns &= rising(columns, rows)
-            if not (by_rows or by_columns):
-                raise self.refuse(
-                    "is too large to be read in any order",
-                    "sort its entries by row, or raise the limit with --max-size",
-                )
-            last = int(row[-1]), int(column[-1])
+    done = -1  # the first line of numbers is that of sizes
+    with open_unpacked(file.path, lines=True) as opened:
+        tables = pd.read_csv(
+            opened, sep=r"\s+", header=None, names=["row", "column", "value", "more"], index_col=False,
+            comment="%", chunksize=PART,
+            dtype={"row": np.int64, "column": np.int64, "value": np.float64, "more": object},
+        )  # fmt: skip
+        for table in tables:
+            entries = table.iloc[1:] if done < 0 else table
+            done += len(table)
+            if entries["value" if pattern else "more"].notna().any():
+                raise ValueError("an entry has more numbers than it should")
+            row, column = entries["row"].to_numpy() - 1, entries["column"].to_numpy() - 1
+            value = np.ones(row.size) if pattern else entries["value"].to_numpy()
+            for name, index in (("row", row), ("feature", column)):
+                if (lowest := int(index.min(initial=0))) < 0:
+                    condition = f"has a {name} index of {lowest + 1}; they count from 1"
+                    raise file.refuse(condition, "number rows and features from 1")
             yield row, column, value
+            if symmetric:
+                off = row != column
+                yield column[off], row[off], value[off]
+    if done != count:
+        raise EOFError(f"{done} of {count} entries")
+
+
+def _in_order(file: FeatureFile, parts: Iterator[Entries]) -> Iterator[Entries]:
+    """Parts that rise by rows, or by columns: so no entry comes twice without all being held."""
+    by_rows = by_columns = True
+    last = -1, -1
+    for row, column, value in parts:
+        rows, columns = np.append(last[0], row), np.append(last[1], column)
+        by_rows &= rising(rows, columns)
+        by_columns &= rising(columns, rows)
+        if not (by_rows or by_columns):
+            raise file.refuse(
+                "is too large to be read in any order",
+                "sort its entries by row, or raise the limit with --max-size",
+            )
+        last = int(row[-1]), int(column[-1])
+        yield row, column, value

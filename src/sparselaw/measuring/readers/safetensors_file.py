@@ -17,7 +17,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from sparselaw.measuring.nonzeros import (
     real_numbers,
     whole_numbers,
 )
-from sparselaw.measuring.readers.base import Reader, two_sizes
+from sparselaw.measuring.readers.base import FeatureFile, two_sizes
 
 KINDS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2",
@@ -43,73 +43,68 @@ STARTS = ("crow_indices", "indptr")
 LONGEST_HEADER = 100 << 20
 
 
-class SafetensorsReader(Reader):
+def read_safetensors(file: FeatureFile) -> Iterator[Nonzeros]:
     """The table of contents says where each tensor lies; all of it is held against the size of the file."""
-
-    name: ClassVar[str] = "safetensors"
-    endings: ClassVar[tuple[str, ...]] = (".safetensors",)
-
-    def parts(self) -> Iterator[Nonzeros]:
-        tensors = self._tensors()
-        rows, columns = two_sizes(tensors.pop("shape")[:]) if "shape" in tensors else (None, None)
-        values, indices, starts = (
-            next((tensors[name] for name in names if name in tensors), None)
-            for names in (ACTIVATIONS, INDICES, STARTS)
+    tensors = _tensors(file)
+    rows, columns = two_sizes(tensors.pop("shape")[:]) if "shape" in tensors else (None, None)
+    values, indices, starts = (
+        next((tensors[name] for name in names if name in tensors), None)
+        for names in (ACTIVATIONS, INDICES, STARTS)
+    )
+    tables = [tensor for tensor in tensors.values() if tensor.ndim == 2]
+    if "locations" in tensors and values is not None:
+        found = _located(tensors["locations"], values)
+    elif starts is not None and indices is not None and values is not None:
+        found = _compressed(starts, indices, values, rows, columns)
+    elif indices is not None and values is not None and indices.shape == values.shape and values.ndim == 2:
+        found = _largest(indices, values)
+    elif len(tables) == 1:
+        found = parts_of_matrix(tables[0])
+    else:
+        shown = ", ".join(f"{name} {list(t.shape)}" for name, t in list(tensors.items())[:6])
+        raise file.refuse(
+            f"holds {shown}, and which are the latents is not clear",
+            "name them locations and activations, or indices and values",
         )
-        tables = [tensor for tensor in tensors.values() if tensor.ndim == 2]
-        if "locations" in tensors and values is not None:
-            found = _located(tensors["locations"], values)
-        elif starts is not None and indices is not None and values is not None:
-            found = _compressed(starts, indices, values, rows, columns)
-        elif (
-            indices is not None and values is not None and indices.shape == values.shape and values.ndim == 2
-        ):
-            found = _largest(indices, values)
-        elif len(tables) == 1:
-            found = parts_of_matrix(tables[0])
-        else:
-            shown = ", ".join(f"{name} {list(t.shape)}" for name, t in list(tensors.items())[:6])
-            raise self.refuse(
-                f"holds {shown}, and which are the latents is not clear",
-                "name them locations and activations, or indices and values",
-            )
-        for part in found:
-            if rows is not None and part.rows > rows:
-                raise ValueError(f"{part.rows} rows where its shape has {rows}")
-            yield part if rows is None else replace(part, rows=rows, features=columns)
+    for part in found:
+        if rows is not None and part.rows > rows:
+            raise ValueError(f"{part.rows} rows where its shape has {rows}")
+        yield part if rows is None else replace(part, rows=rows, features=columns)
 
-    def _tensors(self) -> dict[str, _Tensor]:
-        size = self.path.stat().st_size
-        with self.path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if length > min(size - 8, LONGEST_HEADER):
-                raise EOFError("its table of contents does not fit in it")
-            contents = json.loads(file.read(length))
-        if not isinstance(contents, dict):
-            raise ValueError("its table of contents is no object")
-        contents.pop("__metadata__", None)
-        tensors = {name: self._tensor(name[:40], entry, 8 + length, size) for name, entry in contents.items()}
-        if sum(tensor.array.nbytes for tensor in tensors.values()) != size - 8 - length:
-            raise ValueError("its tensors do not fill it: one is named twice, or lies over another")
-        return tensors
 
-    def _tensor(self, name: str, entry: dict[str, Any], start: int, size: int) -> _Tensor:
-        kind, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
-        if kind not in KINDS:
-            raise self.refuse(f"tensor {name} is of type {str(kind)[:40]}", "write it as F32")
-        if any(type(n) is not int or not 0 <= n < 2**62 for n in (*shape, *offsets)):
-            raise ValueError(f"tensor {name} has no shape or no place")
-        first, last = offsets
-        if math.prod(shape) * np.dtype(KINDS[kind]).itemsize != last - first:
-            raise ValueError(f"tensor {name} has another shape than its numbers")
-        if start + last > size:
-            raise EOFError(f"tensor {name} ends beyond the file")
-        how: Any = {"mode": "r", "offset": start + first, "shape": tuple(shape) or (1,)}
-        empty = first == last
-        return _Tensor(
-            np.empty(shape, KINDS[kind]) if empty else np.memmap(self.path, KINDS[kind], **how),
-            kind == "BF16",
-        )
+def _tensors(file: FeatureFile) -> dict[str, _Tensor]:
+    size = file.path.stat().st_size
+    with file.path.open("rb") as opened:
+        length = int.from_bytes(opened.read(8), "little")
+        if length > min(size - 8, LONGEST_HEADER):
+            raise EOFError("its table of contents does not fit in it")
+        contents = json.loads(opened.read(length))
+    if not isinstance(contents, dict):
+        raise ValueError("its table of contents is no object")
+    contents.pop("__metadata__", None)
+    tensors = {name: _tensor(file, name[:40], entry, 8 + length, size) for name, entry in contents.items()}
+    if sum(tensor.array.nbytes for tensor in tensors.values()) != size - 8 - length:
+        raise ValueError("its tensors do not fill it: one is named twice, or lies over another")
+    return tensors
+
+
+def _tensor(file: FeatureFile, name: str, entry: dict[str, Any], start: int, size: int) -> _Tensor:
+    kind, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
+    if kind not in KINDS:
+        raise file.refuse(f"tensor {name} is of type {str(kind)[:40]}", "write it as F32")
+    if any(type(n) is not int or not 0 <= n < 2**62 for n in (*shape, *offsets)):
+        raise ValueError(f"tensor {name} has no shape or no place")
+    first, last = offsets
+    if math.prod(shape) * np.dtype(KINDS[kind]).itemsize != last - first:
+        raise ValueError(f"tensor {name} has another shape than its numbers")
+    if start + last > size:
+        raise EOFError(f"tensor {name} ends beyond the file")
+    how: Any = {"mode": "r", "offset": start + first, "shape": tuple(shape) or (1,)}
+    empty = first == last
+    return _Tensor(
+        np.empty(shape, KINDS[kind]) if empty else np.memmap(file.path, KINDS[kind], **how),
+        kind == "BF16",
+    )
 
 
 class _Tensor:

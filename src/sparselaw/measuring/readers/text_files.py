@@ -7,116 +7,94 @@ import os
 import re
 import sysconfig
 import tokenize
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 
 from sparselaw.errors import InputError, check_choice, check_size
 from sparselaw.files import LINES_IN_LIMIT, MAX_SIZE, check_bytes, open_unpacked
 from sparselaw.measuring.nonzeros import Nonzeros
-from sparselaw.measuring.readers.base import Reader, Reading
+from sparselaw.measuring.readers.base import FeatureFile, Reading
 
 TOKENS = ("words", "characters")
 ROWS_AT_ONCE, TOKENS_AT_ONCE = 1 << 13, 1 << 20
 
 
-class DocumentReader(Reader):
+def _counted(file: FeatureFile, rows: Iterable[Mapping[str, int]]) -> Iterator[Nonzeros]:
     """A row a document, of which tokens are counted, each a feature by its name."""
+    done = 0
+    lengths: list[int] = []
+    words: list[str] = []
+    values: list[int] = []
 
-    worded: ClassVar[bool] = True
+    def part() -> Nonzeros:
+        row = np.repeat(np.arange(done, done + len(lengths)), lengths)
+        column = file.vocabulary.columns(words)
+        return Nonzeros(row, column, np.array(values, np.float64), done + len(lengths))
 
-    @abstractmethod
-    def documents(self) -> Iterator[Any]:
-        """What the rows are made of."""
-
-    def counts(self) -> Callable[[Any], Mapping[str, int]]:
-        """From a document to its tokens and how often each is there; here every one counts once."""
-        return lambda document: dict.fromkeys(document, 1)
-
-    def rows(self) -> int:
-        return sum(1 for _ in self.documents())
-
-    def parts(self) -> Iterator[Nonzeros]:
-        counts = self.counts()
-        done = 0
-        lengths: list[int] = []
-        words: list[str] = []
-        values: list[int] = []
-
-        def part() -> Nonzeros:
-            row = np.repeat(np.arange(done, done + len(lengths)), lengths)
-            column = self.vocabulary.columns(words)
-            return Nonzeros(row, column, np.array(values, np.float64), done + len(lengths))
-
-        for document in self.documents():
-            found = counts(document)
-            lengths.append(len(found))
-            words += found
-            values += found.values()
-            if len(lengths) == ROWS_AT_ONCE or len(words) > TOKENS_AT_ONCE:
-                yield part()
-                done += len(lengths)
-                lengths, words, values = [], [], []
-        yield part()
+    for found in rows:
+        lengths.append(len(found))
+        words += found
+        values += found.values()
+        if len(lengths) == ROWS_AT_ONCE or len(words) > TOKENS_AT_ONCE:
+            yield part()
+            done += len(lengths)
+            lengths, words, values = [], [], []
+    yield part()
 
 
-class TransactionReader(DocumentReader):
+def read_transactions(file: FeatureFile) -> Iterator[Nonzeros]:
     """Transactions, as in the FIMI collection: a line a basket, its items between blanks, on or off."""
-
-    name: ClassVar[str] = "transactions"
-    endings: ClassVar[tuple[str, ...]] = (".dat", ".dat.gz", ".basket")
-
-    def documents(self) -> Iterator[list[str]]:
-        with open_unpacked(self.path, lines=True) as file:
-            for line in file:
-                items = line.decode(self.reading.encoding).split()
-                if wrong := [item for item in items if item[0] == "-" and item[1:].isdigit()]:
-                    raise self.refuse(f"has the negative item {wrong[0]}", "number items from 0")
-                if items:
-                    yield items
+    return _counted(file, (dict.fromkeys(items, 1) for items in baskets(file)))
 
 
-class TextReader(DocumentReader):
-    """Lower case, unless asked otherwise. Documents without a token are rows without nonzeros."""
-
-    name: ClassVar[str] = "text"
-    endings: ClassVar[tuple[str, ...]] = (".txt", ".txt.gz", ".text", ".md", ".rst")
-
-    def counts(self) -> Callable[[str], Mapping[str, int]]:
-        tokens = tokenizer(self.reading)
-        return lambda document: Counter(tokens(document))
-
-    def documents(self) -> Iterator[str]:
-        split = self.reading.split
-        with (
-            open_unpacked(self.path, lines=split in ("line", "blank")) as file,
-            io.TextIOWrapper(file, encoding=self.reading.encoding) as text,
-        ):
-            if split in ("line", "blank"):
-                for full, lines in groupby(text, lambda line: bool(line.strip())):
-                    if full and split == "line":
-                        yield from lines
-                    elif full:
-                        yield "".join(self._held(lines))
-                return
-            whole = next(self._held([text.read(MAX_SIZE.get() // LINES_IN_LIMIT + 1)]))
-            if split == "file":
-                yield whole
-            else:
-                found = compiled("split", split).split(whole)
-                yield from (part for part in found if part and part.strip())
-
-    def _held(self, lines: Iterable[str]) -> Iterator[str]:
-        """The lines, as long as together they fit in memory."""
-        size = 0
+def baskets(file: FeatureFile) -> Iterator[list[str]]:
+    """The items of each line."""
+    with open_unpacked(file.path, lines=True) as lines:
         for line in lines:
-            check_bytes(self.path, LINES_IN_LIMIT * (size := size + len(line)), "a document")
-            yield line
+            items = line.decode(file.reading.encoding).split()
+            if wrong := [item for item in items if item[0] == "-" and item[1:].isdigit()]:
+                raise file.refuse(f"has the negative item {wrong[0]}", "number items from 0")
+            if items:
+                yield items
+
+
+def read_text(file: FeatureFile) -> Iterator[Nonzeros]:
+    """Lower case, unless asked otherwise. Documents without a token are rows without nonzeros."""
+    tokens = tokenizer(file.reading)
+    return _counted(file, (Counter(tokens(document)) for document in documents(file)))
+
+
+def documents(file: FeatureFile) -> Iterator[str]:
+    """The documents of a text."""
+    split = file.reading.split
+    with (
+        open_unpacked(file.path, lines=split in ("line", "blank")) as opened,
+        io.TextIOWrapper(opened, encoding=file.reading.encoding) as content,
+    ):
+        if split in ("line", "blank"):
+            for full, lines in groupby(content, lambda line: bool(line.strip())):
+                if full and split == "line":
+                    yield from lines
+                elif full:
+                    yield "".join(_held(file, lines))
+            return
+        whole = next(_held(file, [content.read(MAX_SIZE.get() // LINES_IN_LIMIT + 1)]))
+        if split == "file":
+            yield whole
+        else:
+            yield from (part for part in compiled("split", split).split(whole) if part and part.strip())
+
+
+def _held(file: FeatureFile, lines: Iterable[str]) -> Iterator[str]:
+    """The lines, as long as together they fit in memory."""
+    size = 0
+    for line in lines:
+        check_bytes(file.path, LINES_IN_LIMIT * (size := size + len(line)), "a document")
+        yield line
 
 
 def tokenizer(reading: Reading) -> Callable[[str], list[str]]:
@@ -158,27 +136,24 @@ SILENT = {
 PLACES = {"STRI": '""', "FSTR": '""', "TSTR": '""', "NUMB": "0"}  # by the first letters of the token's kind
 
 
-class PythonReader(DocumentReader):
-    """Names and operators as they are written, on or off; any string is one token, and so is any number.
+def read_python(file: FeatureFile) -> Iterator[Nonzeros]:
+    """Names and operators as they are written, on or off; any string is one token, and so is any number."""
+    return _counted(file, (dict.fromkeys(line, 1) for line in python_lines(file)))
 
-    Comments and layout are not read.
-    """
 
-    name: ClassVar[str] = "python"
-    endings: ClassVar[tuple[str, ...]] = (".py",)
-
-    def documents(self) -> Iterator[list[str]]:
-        with open_unpacked(self.path, lines=True) as file:
-            line: list[str] = []
-            try:
-                for token in tokenize.tokenize(file.readline):
-                    if token.type == tokenize.NEWLINE:
-                        yield line
-                        line = []
-                    elif token.type not in SILENT:
-                        line.append(PLACES.get(tokenize.tok_name[token.type][:4], token.string))
-            except (tokenize.TokenError, SyntaxError) as error:
-                raise ValueError(f"is no Python source: {error}") from None
+def python_lines(file: FeatureFile) -> Iterator[list[str]]:
+    """The tokens of each logical line; comments and layout are not read."""
+    with open_unpacked(file.path, lines=True) as opened:
+        line: list[str] = []
+        try:
+            for token in tokenize.tokenize(opened.readline):
+                if token.type == tokenize.NEWLINE:
+                    yield line
+                    line = []
+                elif token.type not in SILENT:
+                    line.append(PLACES.get(tokenize.tok_name[token.type][:4], token.string))
+        except (tokenize.TokenError, SyntaxError) as error:
+            raise ValueError(f"is no Python source: {error}") from None
 
 
 def standard_library() -> list[Path]:
