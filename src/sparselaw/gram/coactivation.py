@@ -76,6 +76,7 @@ _DERIVATIVES = np.array(  # of y^k: by derivative, k and power
     [[[math.perm(k, m) * (p == k - m) for p in _ORDERS] for k in _ORDERS] for m in range(4)], float
 )
 DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
+HARDLY_SHORT = 4.0  # of D, in log: deeper, the closure has lost its digits and S is D
 RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
 PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
@@ -152,8 +153,8 @@ class Coactivation(Sampled):
 
     @functools.cached_property
     def _lowest(self) -> int:
-        """The deepest stride at which the closure is asked."""
-        return math.ceil((self._top - DEEPEST) / STRIDE)
+        """The deepest stride at which the closure is asked; no deeper than where S is hardly short of D."""
+        return math.ceil(max(self._top - DEEPEST, float(self.end) - math.log(self.D) - HARDLY_SHORT) / STRIDE)
 
     def solve(self, x: FloatArray) -> None:
         """The closure at each x, those not yet known side by side: each is what it is on its own."""
