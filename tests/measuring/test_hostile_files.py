@@ -69,7 +69,8 @@ def test_memory_is_for_columns_that_occur(make, tmp_path):
     done = measured(path, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["seen"] <= 13
-    measured(path, command="learn")  # an answer, or a refusal of too many rows
+    if make is wide_mtx:  # once they are read, files are alike
+        measured(path, command="learn")  # an answer, or a refusal of too many rows
 
 
 def packed_line(path):
