@@ -1,4 +1,7 @@
-"""Trials that differ in their seed alone, summarised: mean, standard error and median beside the theory."""
+"""Trials that differ in their seed alone, summarised: mean, standard error and median beside the theory.
+
+Networks and trained features are compared with the unseen variance of the same data (``ratios``).
+"""
 
 from __future__ import annotations
 

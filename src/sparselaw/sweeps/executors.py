@@ -1,4 +1,4 @@
-"""Where batches run: worker processes on this machine, or this very process.
+"""Where batches run: worker processes on this machine, this very process, or a cluster with Dask.
 
 Workers are started by "spawn", on every system alike. A forked child would inherit locks held by the
 parent's threads, its BLAS threads and its open store; a spawned one starts clean, takes its thread settings

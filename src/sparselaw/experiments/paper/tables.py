@@ -50,7 +50,11 @@ def table_3(context: Context) -> Result:
         quantities=quantities,
         rows=[
             *({name: getattr(row, name) for name in COLUMNS} | row.measured.as_dict() for row in rows),
-            *(_condition_row(condition) for condition in conditions),
+            *(
+                {"regime": "over", "method": q["quantity"], "variable": "D", "paper": q["paper"]}
+                | {"corrected": q["theory"], **q["measured"]}
+                for q in (condition.as_dict() for condition in conditions)
+            ),
         ],
         caption=(
             f"Exponents of iterations and of the condition number at ({COSTLY.alpha1:g}, {COSTLY.alpha2:g}): "
@@ -100,14 +104,6 @@ def _conditions(context: Context, seeds: int) -> list[Quantity]:
             name, found_here = f"{name} {where}, N > D, power of D", exponent(CONDITION_D, values)
             quantities.append(Quantity(name, found_here, Printed(paper, 0.005), theory, why))
     return quantities
-
-
-def _condition_row(condition: Quantity) -> Row:
-    assert condition.measured is not None
-    assert condition.printed is not None
-    row: Row = dict.fromkeys(COLUMNS) | {"regime": "over", "method": condition.quantity, "variable": "D"}
-    row |= {"paper": condition.printed.value, "corrected": condition.theory}
-    return row | condition.measured.as_dict()
 
 
 def _condition_numbers(cell: tuple[SparseInputs, int, int]) -> list[float]:
