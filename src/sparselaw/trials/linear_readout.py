@@ -125,7 +125,17 @@ def train(task: Task, drawn: OneTeacher) -> Solution:
     solver, problem, counts = task.solver, drawn.problem, drawn.counts
     noise = random_stream(task, "noise")
     if not solver.by_samples:
-        return train_on_equations(solver, problem, drawn.teacher, noise)
+        eigenbasis = prepare(problem)
+        label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
+        target = eigenbasis.right.T @ drawn.teacher + label_noise
+        equations = NormalEquations(
+            eigenvalues=eigenbasis.eigenvalues,
+            projections=(eigenbasis.singular * target / problem.samples)[:, None],
+            samples=problem.samples,
+        )
+        solution = solver.solve(equations)
+        theta = eigenbasis.basis @ solution.coefficients[:, 0]
+        return dataclasses.replace(solution, coefficients=theta[:, None])
     assert drawn.samples is not None
     rows: FloatArray | MixedRows
     if solver.takes_mixed and isinstance(drawn.samples, sparse.csr_array):
@@ -138,23 +148,6 @@ def train(task: Task, drawn: OneTeacher) -> Solution:
             targets = np.repeat(targets, counts)
         targets = targets + np.sqrt(problem.noise) * noise.standard_normal(targets.size)
     return solver.solve_samples(rows, targets[:, None], random_stream(task, "order"), counts)
-
-
-def train_on_equations(
-    solver: Solver, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator
-) -> Solution:
-    """The readout theta (k, 1) for teacher a (n,) by any solver that works on the normal equations."""
-    eigenbasis = prepare(problem)
-    label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
-    target = eigenbasis.right.T @ teacher + label_noise
-    equations = NormalEquations(
-        eigenvalues=eigenbasis.eigenvalues,
-        projections=(eigenbasis.singular * target / problem.samples)[:, None],
-        samples=problem.samples,
-    )
-    solution = solver.solve(equations)
-    theta = eigenbasis.basis @ solution.coefficients[:, 0]
-    return dataclasses.replace(solution, coefficients=theta[:, None])
 
 
 def loss_of_readout(problem: LinearProblem, teacher: FloatArray, theta: FloatArray) -> float:
@@ -251,11 +244,6 @@ def over_parameterised(
     if noise > 0.0:
         loss += noise * (inverse[0] + outside * inverse[1] / freedom)
     return loss
-
-
-def under_parameterised(outside: float, width: int, samples: int, noise: float) -> float:
-    """Mean over Gaussian data and teacher given u."""
-    return outside + (outside + noise) * width / (samples - width - 1)
 
 
 def inverse_traces(factor: FloatArray, covariance: FloatArray) -> tuple[float, float]:

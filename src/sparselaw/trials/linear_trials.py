@@ -43,7 +43,6 @@ from sparselaw.trials.linear_readout import (
     min_norm_loss,
     over_parameterised,
     train,
-    under_parameterised,
 )
 from sparselaw.trials.task import Record, Task, as_record, random_stream
 
@@ -169,7 +168,7 @@ def _gaussian_min_norm(task: Task, v: FloatArray) -> Record:
         return _infinite(f"the mean over the draws is infinite at |N - D| <= 1 (N={N}, D={D})")
     if N < D:
         span = draw_span(v, N, random_stream(task, "embedding"))
-        loss = under_parameterised(span.outside, N, D, task.noise)
+        loss = span.outside + (span.outside + task.noise) * N / (D - N - 1)
         return Record(loss=loss, status="ok", averaged=("teacher", "test", "data"), rank=N)
     span = draw_span(v, D, random_stream(task, "data"))
     inverse = (0.0, 0.0)
