@@ -129,7 +129,7 @@ def learn(
     sizes, widths = _sizes(data.rows, D), _widths(data, N)
     work = 1.0 + sum(sizes) * seeds / 2000.0 + len(widths)
     with one_thread(), progress("learning") as show:
-        eigen = eigenvalues(data)
+        eigen = spectrum(data.x, seed=seed)
         done = 1.0
         curve, along = [], []
         for size in sizes:
@@ -161,16 +161,12 @@ def learn(
 
 def _column_of(loaded: Loaded, target: str | int) -> int:
     """The column of the target, by its name, or by its number where features have none."""
-    names = list(loaded.names or ())
-    if target in names or str(target) in map(str, names):
-        column = names.index(target) if target in names else list(map(str, names)).index(str(target))
-    elif names or not str(target).isdecimal() or int(target) >= loaded.features:
-        raise InputError("target", target, "is no feature", "give the name or the number of a column, from 0")
-    else:
-        column = int(np.searchsorted(loaded.column, int(target)))
-        if not (loaded.column == int(target)).any():
-            raise InputError("target", target, "is never active", "choose another column")
-    return column
+    names = [str(name) for name in (loaded.names or loaded.column.tolist())]
+    if str(target) in names:
+        return names.index(str(target))
+    numbered = not loaded.names and str(target).isdecimal() and int(target) < loaded.features
+    condition = "is never active" if numbered else "is no feature"
+    raise InputError("target", target, condition, "give the name or the number of a column, from 0")
 
 
 def _of_usual_size(x: Any) -> Any:
@@ -220,7 +216,6 @@ def _widths(data: FeatureRows, N: Sequence[int] | None) -> list[int]:
 
 
 WIDTH_ENTRIES = 30_000_000  # rows times N held at once
-SPECTRUM_NONZEROS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -296,12 +291,3 @@ def width_point(data: FeatureRows, eigen: Spectrum, N: int, seeds: int) -> Width
         gaussian=eigen.loss(float(N)) / eigen.total * many / (many - N - 1.0),
         diagonal=alone.loss(float(N)) / alone.total * many / (many - N - 1.0),
     )
-
-
-def eigenvalues(data: FeatureRows) -> Spectrum:
-    """Of all rows, or of as many as can be multiplied in seconds."""
-    share = SPECTRUM_NONZEROS / max(data.x.nnz, 1)
-    if share >= 1.0:
-        return spectrum(data.x, seed=data.seed)
-    rows = np.random.default_rng(data.seed).permutation(data.rows)[: int(share * data.rows)]
-    return spectrum(data.x[np.sort(rows)], seed=data.seed)
