@@ -26,12 +26,11 @@ def leaves(value):
 
 
 def tensors(path, arrays, header=None):
-    kinds = {"<f8": "F64", "<f4": "F32", "<i8": "I64", "<i4": "I32", "<u8": "U64", "|u1": "U8", "<u4": "U32"}
     contents, data = {}, b""
     for name, array in arrays.items():
         start, data = len(data), data + np.ascontiguousarray(array).tobytes()
         contents[name] = {
-            "dtype": kinds[array.dtype.str], "shape": list(array.shape), "data_offsets": [start, len(data)],
+            "dtype": f"{array.dtype.kind.upper()}{8 * array.dtype.itemsize}", "shape": list(array.shape), "data_offsets": [start, len(data)],
         }  # fmt: skip
     text = json.dumps(contents if header is None else header(contents)).encode()
     path = path.with_suffix(".safetensors")

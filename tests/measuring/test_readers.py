@@ -1,7 +1,6 @@
 """One matrix in every format gives the same counts, sums of squares and rows."""
 
 import gzip
-import json
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 import sparselaw as sl
+from measuring.helpers import tensors
 from sparselaw.measuring.readers.text_files import standard_library
 
 MORE = "lorem ipsum.\nquick brown.\nfox jumps.\nover lazy.\nsphinx of.\nblack quartz\n"
@@ -164,54 +164,30 @@ def test_anndata(matrix, tmp_path, kind):
     check(sl.measure(tmp_path / "x.h5ad"), matrix)
 
 
-def save_tensors(path, tensors):
-    """The format by hand: a length, a table of contents, the numbers."""
-    contents, data = {}, b""
-    for name, (kind, array) in tensors.items():
-        raw = np.ascontiguousarray(array).tobytes()
-        contents[name] = {
-            "dtype": kind,
-            "shape": list(array.shape),
-            "data_offsets": [len(data), len(data) + len(raw)],
-        }
-        data += raw
-    head = json.dumps(contents | {"__metadata__": {"made": "by hand"}}).encode()
-    path.write_bytes(len(head).to_bytes(8, "little") + head + data)
-
-
 def test_safetensors(matrix, tmp_path):
-    path = tmp_path / "x.safetensors"
     rows, columns = np.nonzero(matrix)
-    value = matrix[rows, columns]
-    save_tensors(path, {"acts": ("F64", matrix)})
-    check(sl.measure(path), matrix)
-    save_tensors(
-        path, {"locations": ("I64", np.stack([rows, columns], axis=1)), "activations": ("F64", value)}
-    )
-    check(sl.measure(path), matrix)
-    three = np.stack([rows // 6, rows % 6, columns], axis=1).astype(np.int32)
-    save_tensors(path, {"locations": ("I32", three), "activations": ("F64", value)})
-    check(sl.measure(path), matrix)
-    by_rows = sparse.csr_array(matrix)
-    save_tensors(path, {
-        "crow_indices": ("I64", by_rows.indptr.astype(np.int64)),
-        "col_indices": ("I64", by_rows.indices.astype(np.int64)), "values": ("F64", by_rows.data),
-    })  # fmt: skip
-    check(sl.measure(path), matrix)
+    value, by_rows = matrix[rows, columns], sparse.csr_array(matrix)
     order = np.argsort(-np.abs(matrix), axis=1)
-    save_tensors(
-        path, {"indices": ("I64", order), "values": ("F64", np.take_along_axis(matrix, order, axis=1))}
-    )
-    check(sl.measure(path), matrix)
-    halves = np.round(8.0 * matrix) / 8.0
-    brain = (halves.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    save_tensors(path, {"acts": ("BF16", brain)})
-    found = sl.measure(path)
-    exact = (brain.astype(np.uint32) << 16).view(np.float32).astype(float)
-    assert found.table.count.tolist() == (exact != 0).sum(axis=0).tolist()
+    starts, indices = (a.astype(np.int64) for a in (by_rows.indptr, by_rows.indices))
+    three = np.stack([rows // 6, rows % 6, columns], axis=1).astype(np.int32)
+    for arrays in (
+        {"acts": matrix},
+        {"locations": np.stack([rows, columns], axis=1), "activations": value},
+        {"locations": three, "activations": value},
+        {"crow_indices": starts, "col_indices": indices, "values": by_rows.data},
+        {"indices": order, "values": np.take_along_axis(matrix, order, axis=1)},
+    ):
+        path = tensors(tmp_path / "x", arrays, lambda contents: contents | {"__metadata__": {"by": "hand"}})
+        check(sl.measure(path), matrix)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(sl.InputError, match="truncated"):
         sl.measure(path)
-    save_tensors(path, {"a": ("F64", matrix), "b": ("F64", matrix)})
     with pytest.raises(sl.InputError, match="not clear"):
-        sl.measure(path)
+        sl.measure(tensors(tmp_path / "x", {"a": matrix, "b": matrix}))
+
+
+def test_safetensors_of_half_precision(matrix, tmp_path):
+    brain = (np.round(8.0 * matrix).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    path = tensors(tmp_path / "x", {"acts": brain}, lambda c: {"acts": c["acts"] | {"dtype": "BF16"}})
+    exact = (brain.astype(np.uint32) << 16).view(np.float32).astype(float)
+    check(sl.measure(path), exact)
