@@ -29,9 +29,8 @@ def tensors(path, arrays, header=None):
     contents, data = {}, b""
     for name, array in arrays.items():
         start, data = len(data), data + np.ascontiguousarray(array).tobytes()
-        contents[name] = {
-            "dtype": f"{array.dtype.kind.upper()}{8 * array.dtype.itemsize}", "shape": list(array.shape), "data_offsets": [start, len(data)],
-        }  # fmt: skip
+        kind, place = f"{array.dtype.kind.upper()}{8 * array.dtype.itemsize}", [start, len(data)]
+        contents[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": place}
     text = json.dumps(contents if header is None else header(contents)).encode()
     path = path.with_suffix(".safetensors")
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
