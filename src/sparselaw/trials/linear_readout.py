@@ -125,17 +125,7 @@ def train(task: Task, drawn: OneTeacher) -> Solution:
     solver, problem, counts = task.solver, drawn.problem, drawn.counts
     noise = random_stream(task, "noise")
     if not solver.by_samples:
-        eigenbasis = prepare(problem)
-        label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
-        target = eigenbasis.right.T @ drawn.teacher + label_noise
-        equations = NormalEquations(
-            eigenvalues=eigenbasis.eigenvalues,
-            projections=(eigenbasis.singular * target / problem.samples)[:, None],
-            samples=problem.samples,
-        )
-        solution = solver.solve(equations)
-        theta = eigenbasis.basis @ solution.coefficients[:, 0]
-        return dataclasses.replace(solution, coefficients=theta[:, None])
+        return train_on_equations(solver, problem, drawn.teacher, noise)
     assert drawn.samples is not None
     rows: FloatArray | MixedRows
     if solver.takes_mixed and isinstance(drawn.samples, sparse.csr_array):
@@ -148,6 +138,23 @@ def train(task: Task, drawn: OneTeacher) -> Solution:
             targets = np.repeat(targets, counts)
         targets = targets + np.sqrt(problem.noise) * noise.standard_normal(targets.size)
     return solver.solve_samples(rows, targets[:, None], random_stream(task, "order"), counts)
+
+
+def train_on_equations(
+    solver: Solver, problem: LinearProblem, teacher: FloatArray, noise: np.random.Generator
+) -> Solution:
+    """The readout theta (k, 1) for teacher a (n,) by any solver that works on the normal equations."""
+    eigenbasis = prepare(problem)
+    label_noise = np.sqrt(problem.noise) * noise.standard_normal(eigenbasis.singular.size)
+    target = eigenbasis.right.T @ teacher + label_noise
+    equations = NormalEquations(
+        eigenvalues=eigenbasis.eigenvalues,
+        projections=(eigenbasis.singular * target / problem.samples)[:, None],
+        samples=problem.samples,
+    )
+    solution = solver.solve(equations)
+    theta = eigenbasis.basis @ solution.coefficients[:, 0]
+    return dataclasses.replace(solution, coefficients=theta[:, None])
 
 
 def loss_of_readout(problem: LinearProblem, teacher: FloatArray, theta: FloatArray) -> float:
