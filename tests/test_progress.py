@@ -7,14 +7,15 @@ import pty
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from sparselaw import progress as module
-from sparselaw.progress import Bar, progress, time_left
+from sparselaw.progress import progress
 
 SCRIPT = """
 from sparselaw import progress
-progress.APPEARS_AFTER = progress._BETWEEN = 0.0
+progress.APPEARS_AFTER = 0.0
 with progress.progress("runs") as show:
     for done in range(1, 61):
         show(done, 60, f"{done}/60")
@@ -46,7 +47,7 @@ def test_shown_on_a_terminal_and_cleared(how):
     shown = run_on_a_terminal(how)
     assert b"runs" in shown
     assert b"60/60" in shown
-    assert b"0:00:00 left" in shown
+    assert b"0:00:00" in shown  # the time left
     assert shown.count(b"\x1b[?25l") == shown.count(b"\x1b[?25h") == 1  # the cursor is there again
 
 
@@ -57,33 +58,31 @@ def test_silent_where_standard_error_is_no_terminal():
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_not_shown_where_not_wanted(monkeypatch):
+@pytest.mark.parametrize(
+    ("wanted", "seconds", "shown"), [(True, 1.0, [3, 4]), (True, 0.1, []), (False, 1.0, [])]
+)
+def test_a_bar_for_long_work_where_it_is_wanted(monkeypatch, wanted, seconds, shown):
+    """Four steps, the bar from the third on: half a second after the beginning."""
+    times = iter(np.array([0.0, 0.3, 0.45, 0.6]) * seconds)
     monkeypatch.setattr(module.sys.stderr, "isatty", lambda: True)
-    monkeypatch.setattr(module, "Bar", None)
-    with progress("runs", shown=False) as show:
-        show(1, 2)
-
-
-def test_short_work_has_no_bar():
-    times = iter([0.0, 0.4, 0.9, 0.95, 1.1])
-    bar = Bar("runs", clock=lambda: next(times))
-    opened = []
-    bar._open = lambda: opened.append(len(opened)) or setattr(bar, "_bar", Recorder())
-    for done in range(1, 5):
-        bar.show(done, 4)
-    assert opened == [0]
-    assert [shown["completed"] for shown in bar._bar.shown] == [2, 4]  # neither too soon nor too often
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(times))
+    monkeypatch.setattr(module, "_bar", Recorder)
+    Recorder.shown = []
+    with progress("runs", shown=wanted) as show:
+        for done in range(1, 5):
+            if done < 4 or shown:
+                show(done, 4)
+    assert Recorder.shown == shown
 
 
 class Recorder:
-    def __init__(self):
-        self.shown = []
+    task_ids = (0,)
 
-    def update(self, _, **shown):
-        self.shown.append(shown)
+    def __init__(self, label):
+        assert label == "runs"
 
+    def update(self, _, completed, **_more):
+        self.shown.append(completed)
 
-def test_time_left():
-    assert time_left(100.0, done=10.0, of=12.0) == "0:00:20 left"
-    assert time_left(1e6, done=1e-6, of=12.0) == "years left"
-    assert time_left(100.0, done=0.0, of=12.0) == time_left(100.0, done=3.0, of=None) == ""
+    def stop(self):
+        pass

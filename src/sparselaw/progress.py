@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any, Protocol
 
 APPEARS_AFTER = 0.5  # seconds: shorter work needs no bar, and no import of rich
-_BETWEEN = 0.1  # seconds from one change to the next
-_YEARS = 1e8  # seconds left that no one wants to see written out
 
 
 class Show(Protocol):
@@ -30,61 +27,29 @@ class Show(Protocol):
 @contextmanager
 def progress(label: str, *, shown: bool = True) -> Iterator[Show]:
     """Shows how far the work in this block has come, by calls of what it gives."""
-    if not (shown and sys.stderr.isatty()):
-        yield _silent
-        return
-    bar = Bar(label)
+    shown, start = shown and sys.stderr.isatty(), time.monotonic()
+    bar: Any = None
+
+    def show(done: float, of: float | None = None, text: str = "") -> None:
+        nonlocal bar
+        if bar is None and shown and time.monotonic() - start >= APPEARS_AFTER:
+            bar = _bar(label)
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=done, total=of, text=text)
+
     try:
-        yield bar.show
+        yield show
     finally:
-        bar.close()
+        if bar is not None:
+            bar.stop()
 
 
-def time_left(elapsed: float, done: float, of: float | None) -> str:
-    """In words, at the pace so far; empty where that says nothing.
+def _bar(label: str) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    >>> time_left(100.0, done=10.0, of=12.0)
-    '0:00:20 left'
-    """
-    if of is None or done <= 0.0 or elapsed <= 0.0:
-        return ""
-    seconds = elapsed * max(of - done, 0.0) / done
-    return f"{timedelta(seconds=round(seconds)) if seconds < _YEARS else 'years'} left"
-
-
-class Bar:
-    """The bar itself, made when it first has something to show."""
-
-    def __init__(self, label: str, clock: Callable[[], float] = time.monotonic) -> None:
-        self._label, self._clock = label, clock
-        self._start = self._changed = clock()
-        self._bar: Any = None
-        self._task: Any = None
-
-    def show(self, done: float, of: float | None = None, text: str = "") -> None:
-        now = self._clock()
-        if now - self._start < APPEARS_AFTER or now - self._changed < _BETWEEN:
-            return
-        self._changed = now
-        if self._bar is None:
-            self._open()
-        left = time_left(now - self._start, done, of)
-        self._bar.update(self._task, completed=done, total=of, text=text, left=left)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
-        left = TextColumn("{task.fields[left]}")
-        self._bar = Progress(*columns, left, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._label, total=None, text="", left="")
-        self._bar.start()
-
-
-def _silent(done: float, of: float | None = None, text: str = "") -> None:
-    """Where nobody looks."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"))
+    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    bar.add_task(label, total=None, text="")
+    bar.start()
+    return bar
