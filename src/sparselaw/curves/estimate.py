@@ -94,7 +94,6 @@ class Estimate:
     theta: FloatArray
     covariance: FloatArray  # of theta
     scales: FloatArray  # of the smooth misfit, the walk and the short memory
-    tracks: tuple[Track, ...]
     residual: FloatArray  # ln of the measured over the fitted loss
     where: Places
     several_sizes: bool
@@ -167,7 +166,7 @@ def estimate(
     of_prior = (pull * width**2) @ pull.T
     return Estimate(
         form=form, units=units, theta=theta, covariance=answer @ K @ answer.T + of_prior, scales=scales,
-        tracks=tuple(tracks), residual=left, where=where, several_sizes=several, converged=found.status > 0,
+        residual=left, where=where, several_sizes=several, converged=found.status > 0,
         slopes=slopes, answer=answer, of_prior=of_prior, factor=cho_factor(K, lower=True),
         residual_covariance=K,
     )  # fmt: skip
