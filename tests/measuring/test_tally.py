@@ -1,5 +1,6 @@
 """The pass over the nonzeros: the same to 1e-12, however it is cut."""
 
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 
 import sparselaw as sl
 from measuring.helpers import assert_alike
+from sparselaw.measuring import counting, nonzeros
 from sparselaw.measuring.counting import Tally, count_file, most_blocks
 from sparselaw.measuring.nonzeros import Nonzeros, Values
 from sparselaw.measuring.readers.base import Reading
@@ -106,3 +108,12 @@ def test_blocks_are_powers_of_two_of_rows(rows):
     assert 16 < len(counted.n) <= 32 or rows < 32
     assert (counted.n[:, 0] == counted.block_rows()).all()
     assert counted.squares.sum() == 4.0 * rows
+
+
+def test_progress_says_how_many_rows_were_counted(monkeypatch):
+    shown = []
+    monkeypatch.setattr(counting, "progress", lambda _: nullcontext(lambda *said: shown.append(said)))
+    monkeypatch.setattr(nonzeros, "PART", 50 * 30)
+    sl.measure(np.tile([1.0, 0.0, 0.0, 1.0, 0.0], (120, 6)))
+    assert [rows for rows, _, _ in shown] == [0, 50, 100, 120]
+    assert {(whole, said) for _, whole, said in shown} >= {(120, "50 rows"), (120, "120 rows")}

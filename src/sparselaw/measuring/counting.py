@@ -48,10 +48,12 @@ def count_features(
         return _side_by_side(paths, values, reading, workers, scheduler)
     tally, vocabulary = Tally(center=values.center), Vocabulary()
     shape: Any = getattr(source, "shape", ())
+    done = 0
     with progress("counting") as show:
         for part in parts_of(paths or source, reading, vocabulary):
             tally.add(values.apply(part))
-            show(tally.rows, shape[0] if len(shape) == 2 else None, f"{tally.rows} rows")
+            done = max(done, int(part.row.max(initial=-1)) + 1)
+            show(done, shape[0] if len(shape) == 2 else None, f"{done} rows")
     return tally.counted(len(vocabulary)), list(vocabulary) or None
 
 
