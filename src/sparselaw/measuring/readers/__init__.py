@@ -33,7 +33,7 @@ READERS = {
     "text": Format((".txt", ".txt.gz", ".text", ".md", ".rst"), read_text, lines=documents),
     "python": Format((".py",), read_python, lines=python_lines),
     "h5ad": Format((".h5ad",), read_h5ad, sized=True),
-    "safetensors": Format((".safetensors",), read_safetensors),
+    "safetensors": Format((".safetensors",), read_safetensors, sized=True),
 }
 
 

@@ -89,6 +89,8 @@ def _entries(file: FeatureFile, count: int, pattern: bool, symmetric: bool) -> I
         for table in tables:
             entries = table.iloc[1:] if done < 0 else table
             done += len(table)
+            if done > count:  # before more of them is held
+                raise ValueError(f"more than {count} entries")
             if entries["value" if pattern else "more"].notna().any():
                 raise ValueError("an entry has more numbers than it should")
             row, column = entries["row"].to_numpy() - 1, entries["column"].to_numpy() - 1
