@@ -61,6 +61,9 @@ def test_next_runs_are_those_of_python_and_lie_among_the_budgets(session, tables
     own = sl.next_runs(tables[0], budget=1e23, spend=1e22, most=2)
     assert found["next"] == plain(own)
     assert found["code"]["shell"] == "sparselaw next --budget 1e+23 --spend 1e+22 --runs 2 sample.csv"
+    usual = session.values("runs/next", given | {"next_budget": "1e23"})
+    assert usual["next"] == plain(sl.next_runs(tables[0], budget=1e23, most=4))
+    assert usual["code"]["shell"] == "sparselaw next --budget 1e+23 --runs 4 sample.csv"
     *_, runs, target = found["chart"]["series"]
     assert runs["x"] == [run.N for run in own.runs]
     expected = sl.forecast(tables[0], at=[(run.N, run.D) for run in own.runs]).points

@@ -16,7 +16,7 @@ export function createNext(app) {
     "form",
     { class: "settings", "aria-label": "Next runs", onsubmit: (event) => event.preventDefault() },
     box(app, "next_budget", "for the forecast at compute", { ...FLOP, help: "usual: ten times the most expensive run" }),
-    box(app, "next_spend", "to spend", { ...FLOP, help: "usual: once the most expensive run" }),
+    box(app, "next_spend", "to spend", { ...FLOP, help: "usual: a tenth of the budget, or the least that helps" }),
     box(app, "next_runs", "at most", { width: "short", help: "runs" }),
   );
   const ask = createLive(app, chart, (given, signal) => app.api.values("runs/next", given, signal), (found) => {

@@ -32,12 +32,11 @@ MOST_RUNS = 4
 def next_of(call: Call) -> dict[str, Any]:
     """The runs to make now for a forecast at a budget, and where they lie among the isoFLOP curves."""
     fitted = fit_of(call)
-    largest = float(spent_by(fitted).max())
-    budget = call.positive("next_budget", USUAL_TARGET * largest)
-    spend = call.positive("next_spend", largest)
+    budget = call.positive("next_budget", USUAL_TARGET * float(spent_by(fitted).max()))
+    spend = call.positive("next_spend") if call.text("next_spend") else None
     most = call.size("next_runs", MOST_RUNS)
     found = next_runs(call.upload(), budget=budget, spend=spend, most=most, columns=columns_of(call))
-    told = f"budget={typed(budget)}, spend={typed(spend)}, most={most}"
+    told = f"budget={typed(budget)}, {'' if spend is None else f'spend={typed(spend)}, '}most={most}"
     command = f"{shell('next', budget=budget, spend=spend, runs=most)} {table_options(call)}"
     return {
         "next": found.as_dict(),
