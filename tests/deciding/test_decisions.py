@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparselaw as sl
 from oracles.deciding import of_draws
 from oracles.deciding import variance_after as slow_variance_after
+from sparselaw.arrays import on_one_thread
 from sparselaw.cli import main
 from sparselaw.costs import parse_cost
 from sparselaw.deciding import compare, next_runs
@@ -318,6 +320,15 @@ def test_runs_of_one_seed_share_their_noise():
         compare(with_seeds(1.2, 0.0, 7), with_seeds(1.0, 0.0, 8), budget=1e21).as_dict()["noise_correlation"]
         < 0.3
     )
+
+
+def test_a_few_hundred_rows_are_for_one_thread():
+    def threads():
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        assert on_one_thread(threads)() == {1}
+        assert threads() == {2}
 
 
 def test_rows_that_are_left_out_are_said():

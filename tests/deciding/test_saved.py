@@ -136,6 +136,8 @@ def test_the_commands_keep_and_read(tmp_path, capsys):
     ):
         said = command(capsys, *first, "--json", "--out", kept).out
         assert command(capsys, first[0], "--from", kept, "--json").out == said
+    err = command(capsys, "compare", "--from", kept, "--names", "x,y", code=2).err
+    assert "are kept as they are" in err
     command(capsys, "forecast", runs, "--at", "N=4B,D=100B", "--out", kept)
     own = command(capsys, "plan", runs, "--budget", "5e21", "--json").out
     assert command(capsys, "plan", "--from", kept, "--budget", "5e21", "--json").out == own

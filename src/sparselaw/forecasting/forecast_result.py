@@ -284,6 +284,7 @@ class Prepared:
         said = {"notes": list(self.notes), "pooled": list(self.pooled), "dropped": dict(self.dropped)}
         return runs_content(self.runs) | said
 
+    @on_one_thread
     def forecast(
         self,
         points: Sequence[tuple[float, float]],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sparselaw.arrays import on_one_thread
 from sparselaw.errors import InputError, check_positive, warn_of
 from sparselaw.forecasting import Forecast, KnownRuns, Prepared, prepare
 from sparselaw.forecasting.forecast_result import check_points
@@ -177,6 +178,7 @@ def table_source(table: Any, level: float = 0.95, **rows: Any) -> Source:
     return replace(source, warnings=lambda *at: (said, *source.warnings(*at)))
 
 
+@on_one_thread
 def best_sizes(prepared: Prepared, budgets: Sequence[float], cost: str) -> list[tuple[float, float]]:
     """(N, D) of the lowest loss that each budget buys: those of the plan."""
     source = runs_source(prepared)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
 
+from sparselaw.arrays import on_one_thread
 from sparselaw.costs import Cost, with_serving
 from sparselaw.errors import InputError, check_choice, check_finite, check_positive
 from sparselaw.forecasting.predictive import check_probabilities
@@ -45,6 +46,7 @@ def plan(source: Any, budget: float | None = None, cost: str | None = None, **se
 def plan(source: Any, budget: Iterable[float], cost: str | None = None, **settings: Any) -> Plans: ...
 
 
+@on_one_thread
 def plan(
     source: Any,
     budget: float | Iterable[float] | None = None,
