@@ -4,10 +4,9 @@ r"""How often do forecasts hold? Every set of runs in a folder, by six protocols
     python benchmarks/forecast_coverage.py --bootstrap 200 \
       | python docs/quote_results.py --keep \
         forecast-families,forecast-methods,forecast-protocols,forecast-summary
-    python benchmarks/forecast_coverage.py --tried | python docs/quote_results.py --keep forecast-tried
-    python benchmarks/forecast_coverage.py --synthetic 60 \
+    python benchmarks/forecast_coverage.py --synthetic 30 \
       | python docs/quote_results.py --keep forecast-synthetic
-    python benchmarks/forecast_coverage.py --drifting 6 \
+    python benchmarks/forecast_coverage.py --drifting 24 \
       | python docs/quote_results.py --keep forecast-drifting
 
 Put a CSV with columns N, D, loss (and `run`, where rows are checkpoints) into the folder: it is one more
@@ -45,71 +44,6 @@ WITHOUT_DRIFT = Settings(
     wiggle_sizes=(0.004, 0.008, 0.016, 0.032, 0.064), drift_sizes=(1e-6,), drift_prior=(1e-6, 1.0),
     noise_shares=(0.7,), winsor=np.inf, degrees=1_000_000, scale_alone=1.0, cuts=(),
 )  # fmt: skip
-# Every configuration that was tried, and what it changes; the first is the one in use.
-BEFORE = {"drift_prior": (0.7, 0.7), "drift_behind": 1.0}
-HALF = {**BEFORE, "scale_per_cut": 0.5, "scale_prior": (4.0, 0.36), "shift": 0.3}
-TWICE = {**HALF, "scale_per_cut": 1.0}
-THREE = {**HALF, "winsor": 4.0, "degrees": 3, "scale_alone": 0.38, "scale_prior": (4.0, 0.30)}
-WIDE = {**THREE, "drift_prior": (1.0, 0.8)}
-FOUR = {**THREE, "drift_sizes": (0.25, 0.5, 1.0, 2.0), "drift_prior": (1.0, 0.5)}
-ONE = {**FOUR, "noise_shares": (0.7,)}
-EVERY_K = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
-TRIED: dict[str, dict[str, object]] = {
-    "in use": {},
-    "before: k about 0.7 within e^0.7, distances behind count like those ahead": BEFORE,
-    "k about 1 within e^0.8, three degrees (in use first)": WIDE,
-    "k within e^0.5, one noise": ONE,
-    "the same, mean residual for the scale (on 14 sets kept back)": {**ONE, "winsor": np.inf},
-    "k within e^0.5": FOUR,
-    "k within e^0.5, three noises": {**FOUR, "noise_shares": (0.5, 0.7, 1.0)},
-    "k within e^0.5, g within e^0.5": {**FOUR, "coupling": (0.45, 0.5)},
-    "k within e^0.5, back-tests count twice": {**FOUR, "scale_per_cut": 1.0},
-    "k within e^0.5, count twice from 0.25": {**FOUR, "scale_per_cut": 1.0, "scale_prior": (4.0, 0.25)},
-    "k within e^0.5, no shift": {**FOUR, "shift": 0.0},
-    "k within e^0.5, shift 0.5": {**FOUR, "shift": 0.5},
-    "k within e^0.5, four degrees": {
-        **FOUR, "degrees": 4, "scale_alone": 0.5, "scale_prior": (4.0, 0.36),
-    },
-    "k about 0.7 within e^0.7, three degrees": THREE,
-    "k up to 4, three degrees": {**WIDE, "drift_sizes": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)},
-    "four degrees, k about 0.7, a back-test counts half": HALF,
-    "the same, mean residual for the scale": {**HALF, "winsor": np.inf},
-    "the same, one noise": {**HALF, "noise_shares": (0.7,)},
-    "the same, k about 0.5": {**HALF, "drift_prior": (0.5, 0.7)},
-    "the same, k about 0.5 within e^0.8 up to 4": {**HALF, "drift_prior": (0.5, 0.8), "drift_sizes": EVERY_K},
-    "the same, narrower before the back-tests": {**HALF, "scale_alone": 0.45, "scale_prior": (4.0, 0.30)},
-    "the same, count twice": TWICE,
-    "the same, count twice from 0.30": {**TWICE, "scale_prior": (4.0, 0.30)},
-    "the same, count twice from 0.26": {**TWICE, "scale_prior": (4.0, 0.26)},
-    "the same, no shift": {**HALF, "shift": 0.0},
-    "the same, count twice, k about 1": {**TWICE, "drift_prior": (1.0, 0.7)},
-    "the same, count twice, shift 0.5": {**TWICE, "shift": 0.5},
-    "before, from 0.36, shift 0.3": {**BEFORE, "scale_prior": (4.0, 0.36), "shift": 0.3},
-    "before, shift 0.3": {**BEFORE, "shift": 0.3},
-    "before, shift 0.5": {**BEFORE, "shift": 0.5},
-    "before, from 0.24, shift 0.3": {**BEFORE, "scale_prior": (4.0, 0.24), "shift": 0.3},
-    "before, a back-test counts two, from 0.24, shift 0.3": {
-        **BEFORE, "scale_per_cut": 2.0, "scale_prior": (4.0, 0.24), "shift": 0.3,
-    },
-    "before, a back-test counts two, from 0.20": {
-        **BEFORE, "scale_per_cut": 2.0, "scale_prior": (4.0, 0.20),
-    },
-    "before, behind counts 1.5 times": {**BEFORE, "drift_behind": 1.5},
-    "before, behind counts twice": {**BEFORE, "drift_behind": 2.0},
-    "before, behind counts 2.5 times": {**BEFORE, "drift_behind": 2.5},
-    "before, behind counts 1.5 times, k about 1": {"drift_prior": (1.0, 0.7)},
-    "before, behind counts twice, back-tests at 50, 70, 85 %": {
-        **BEFORE, "drift_behind": 2.0, "cuts": (0.5, 0.7, 0.85),
-    },
-    "before, behind counts twice, back-tests at 40, 55, 70, 85 %, each counts one": {
-        **BEFORE, "drift_behind": 2.0, "cuts": (0.4, 0.55, 0.7, 0.85), "scale_per_cut": 1.0,
-    },
-    "before, k about 0.5 within e^0.4": {"drift_prior": (0.5, 0.4), "drift_behind": 1.0},
-    "in use, k about 0.5 within e^0.4": {"drift_prior": (0.5, 0.4)},
-    "in use, k about 0.7 within e^0.4": {"drift_prior": (0.7, 0.4)},
-    "in use, from 0.24": {"scale_prior": (4.0, 0.24)},
-    "in use, tails of three degrees for k": {"drift_tails": 3.0},
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,45 +253,32 @@ def show_summary(cases: list[Case], before: list[Case]) -> None:
     print("\n".join(f"| {what} | {value} |" for what, value in rows.items()))
 
 
-def show_tried(sets: list[RunSet]) -> None:
-    """Each configuration, and what a choice by the other families' log score would have given each family."""
-    found = {name: forecast_all(sets, replace(SETTINGS, **change)) for name, change in TRIED.items()}
-    print(heading("configuration"))
-    for name, cases in found.items():
-        print(line(name, cases))
-    chosen: list[Case] = []
-    for family, _ in parts(found["in use"], "family"):
-        score = {
-            name: np.mean([c.log_score() for c in cases if c.family != family])
-            for name, cases in found.items()
-        }
-        best = max(score, key=score.__getitem__)
-        chosen += [c for c in found[best] if c.family == family]
-    print(line("for each family, the best by the log score of the others", chosen))
+def true_runs(truth: Law, seed: int, rows: int) -> RunSet:
+    """Runs of a law that is true but for noise."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    C = np.exp(generator.uniform(np.log(1e18), np.log(1e22), rows))
+    N = np.sqrt(C / 120.0) * np.exp(generator.uniform(-1.5, 1.5, rows))
+    D = C / (6.0 * N)
+    loss = truth.loss(N, D) * np.exp(NOISE * generator.standard_normal(rows))
+    return RunSet(family=truth.name, name=f"{truth.name} {seed}", runs=known_runs(N, D, loss).in_order())
+
+
+def own_width(truth: Law, runs: KnownRuns) -> float:
+    """What the true law's fit asks for: what is not known of its parameters (their Fisher information), and
+    one run's noise."""
+    J, at = (_slopes(truth, part) for part in split(runs, "cheapest 50 %"))
+    unknown = np.einsum("ij,jk,ik->i", at, np.linalg.inv(J.T @ J), at)
+    return float(np.median(2 * Z95 * NOISE * np.sqrt(1.0 + unknown)))
 
 
 def synthetic(truth: Law, tables: int, rows: int, settings: Settings = SETTINGS) -> dict[str, float]:
-    """Runs of a law that is true, the more expensive half hidden. ``own`` is the width that the true law's
-    fit asks for: what is not known of its parameters (their Fisher information), and one run's noise."""
-    covered, wide, own = [], [], []
-    for seed in range(tables):
-        generator = np.random.Generator(np.random.PCG64(seed))
-        C = np.exp(generator.uniform(np.log(1e18), np.log(1e22), rows))
-        N = np.sqrt(C / 120.0) * np.exp(generator.uniform(-1.5, 1.5, rows))
-        D = C / (6.0 * N)
-        loss = truth.loss(N, D) * np.exp(NOISE * generator.standard_normal(rows))
-        one = RunSet(family="", name="", runs=known_runs(N, D, loss).in_order())
-        case = forecast_case(one, "cheapest 50 %", settings)
-        covered.append(case.covered())
-        wide.append(np.median(2 * case.half()))
-        known, hidden = split(one.runs, "cheapest 50 %")
-        J, at = (_slopes(truth, runs) for runs in (known, hidden))
-        unknown = np.einsum("ij,jk,ik->i", at, np.linalg.inv(J.T @ J), at)
-        own.append(np.median(2 * Z95 * NOISE * np.sqrt(1.0 + unknown)))
+    """The more expensive half hidden."""
+    sets = [true_runs(truth, seed, rows) for seed in range(tables)]
+    cases = [forecast_case(one, "cheapest 50 %", settings) for one in sets]
     return {
-        "coverage": float(np.mean(np.concatenate(covered))),
-        "width": float(np.median(wide)),
-        "own": float(np.median(own)),
+        "coverage": float(np.mean(np.concatenate([case.covered() for case in cases]))),
+        "width": float(np.median([np.median(2 * case.half()) for case in cases])),
+        "own": float(np.median([own_width(truth, one.runs) for one in sets])),
     }
 
 
@@ -425,20 +346,22 @@ def drifting(kind: str, seed: int, rows: int) -> KnownRuns:
     return known_runs(N, D, loss * np.exp(noise * generator.standard_normal(rows))).in_order()
 
 
+def drifting_sets(tables: int) -> list[RunSet]:
+    """So many of 40 and of 120 runs of each kind, half of them known."""
+    return [
+        RunSet(family=kind, name=f"{kind} {rows} {seed}", runs=drifting(kind, seed, rows))
+        for kind in DRIFTS
+        for rows in (40, 120)
+        for seed in range(tables)
+    ]
+
+
 def show_drifting(tables: int, settings: Settings = SETTINGS) -> None:
-    """Fitted on the cheaper half of 40 and of 120 runs."""
+    cases = [forecast_case(one, "cheapest 50 %", settings) for one in drifting_sets(tables)]
     print(heading("what drifts"))
-    every: list[Case] = []
-    for kind in DRIFTS:
-        sets = [
-            RunSet(family=kind, name=f"{kind} {rows} {seed}", runs=drifting(kind, seed, rows))
-            for rows in (40, 120)
-            for seed in range(tables)
-        ]
-        cases = [forecast_case(one, "cheapest 50 %", settings) for one in sets]
-        every += cases
-        print(line(kind, cases), flush=True)
-    print(line("all of them", every))
+    for kind, some in parts(cases, "family"):
+        print(line(kind, some))
+    print(line("all of them", cases))
 
 
 def main() -> None:
@@ -448,14 +371,11 @@ def main() -> None:
     parser.add_argument("--sets", action="store_true", help="a line for each set in place of each family")
     parser.add_argument("--synthetic", type=int, default=0, help="tables of a true law")
     parser.add_argument("--drifting", type=int, default=0, help="tables of laws that drift")
-    parser.add_argument("--tried", action="store_true", help="every configuration that was tried")
     options = parser.parse_args()
     if options.synthetic:
         show_synthetic(options.synthetic)
     elif options.drifting:
         show_drifting(options.drifting)
-    elif options.data.exists() and options.tried:
-        show_tried(list(real_sets(options.data)))
     elif options.data.exists():
         show(list(real_sets(options.data)), options.bootstrap, options.sets)
     else:

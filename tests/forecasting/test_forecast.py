@@ -260,3 +260,16 @@ def test_a_unit_is_said_once(runs):
     table = runs.assign(**{"Tokens (B)": runs["D"] / 1e9}).drop(columns="D")
     notes = sl.forecast(table, at=[(1e10, 2e11)]).warnings
     assert sum("in units of" in words for words in notes) == 1
+
+
+def test_one_diverged_run_is_named_and_moves_nothing():
+    """At the corner of a grid, where a law can bend to it: all others then lie three per cent off."""
+    N, D = np.repeat([1e8, 2e8, 4e8, 8e8, 1.6e9, 3.2e9], 4), np.tile([2e9, 6e9, 2e10, 6e10], 6)
+    loss = TRUTH.loss(N, D) * np.exp(0.002 * np.random.Generator(np.random.PCG64(1)).standard_normal(24))
+    runs = pd.DataFrame({"N": N, "D": D, "loss": loss})
+    diverged = pd.concat([runs, pd.DataFrame({"N": [2e7], "D": [1e9], "loss": [11.2]})], ignore_index=True)
+    alone, beside = (sl.forecast(table, at=[(7e9, 4e11)]) for table in (runs, diverged))
+    assert beside.quantiles([0.025, 0.5, 0.975]) == pytest.approx(
+        alone.quantiles([0.025, 0.5, 0.975]), rel=0.01
+    )
+    assert "row 25: N = 20M, D = 1B, loss 11.2" in beside.warnings[0]

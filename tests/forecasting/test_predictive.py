@@ -43,29 +43,29 @@ def made(*scores):
 
 
 def test_what_back_tests_teach():
-    """By hand: zbar = 1, q = mean(mean(1, 9), 1) = 3; v = (1.12 + 1.5 * 2 * 3) / 7 with two back-tests."""
+    """By hand: zbar = 1, q = mean(mean(1, 9), 1) = 3; v = (2.2 + 0.5 * 2 * 3) / 5 with two back-tests."""
     two = calibration(made([1.0, 5.0], [-1.0, -1.0]))
     assert two.shift == pytest.approx(0.4 * 1.0)
-    assert two.v == pytest.approx((1.12 + 9.0) / 7.0)
+    assert two.v == pytest.approx((2.2 + 3.0) / 5.0)
     one = calibration(made([1.0, -2.0]))
-    assert one.v == pytest.approx((1.12 + 1.5 * 2.5) / 5.5)
+    assert one.v == pytest.approx((2.2 + 0.5 * 2.5) / 4.5)
     none = calibration(())
-    assert (none.shift, none.v, none.widening) == (0.0, 0.5, 1.0)
-    assert none.half_width(0.95) == pytest.approx(1.96, abs=0.005)
-    assert two.widening == pytest.approx(np.sqrt(two.v / 0.5))
+    assert (none.shift, none.v, none.widening) == (0.0, 0.55, 1.0)
+    assert none.half_width(0.95) == pytest.approx(np.sqrt(0.55) * 2.4469, abs=1e-4)
+    assert two.widening == pytest.approx(np.sqrt(two.v / 0.55))
 
 
 def test_quantiles_are_students(found):
     centre, scale = found.centre_and_scale(N, D)
     levels = [0.025, 0.2, 0.5, 0.9]
-    expected = np.exp(centre[:, None] + scale[:, None] * stats.t.ppf(levels, 4))
+    expected = np.exp(centre[:, None] + scale[:, None] * stats.t.ppf(levels, 6))
     np.testing.assert_allclose(found.quantiles(N, D, levels), expected)
     mean, sd = found.posterior.log_losses(N, D)
     np.testing.assert_allclose(centre, mean + found.calibration.shift * sd)
     np.testing.assert_allclose(scale**2, found.calibration.v * sd**2)
     wide, narrow = (found.intervals(N, D, level)[0] for level in (0.95, 0.5))
     assert wide.low < narrow.low < narrow.best == wide.best < narrow.high < wide.high
-    np.testing.assert_allclose(found.sd(N, D), np.exp(centre) * scale * np.sqrt(2.0))
+    np.testing.assert_allclose(found.sd(N, D), np.exp(centre) * scale * np.sqrt(1.5))
 
 
 def test_draws_have_the_quantiles_and_hang_together(found):
@@ -93,12 +93,12 @@ def test_covariance_of_draws_is_the_mixtures(found):
     )
     sd = np.sqrt(np.diag(whole))
     drawn = exact.log_draws(N, D, 20_000, noise=False)
-    np.testing.assert_allclose(np.cov(drawn.T) / 0.5 / np.outer(sd, sd), whole / np.outer(sd, sd), atol=0.04)
+    np.testing.assert_allclose(np.cov(drawn.T) / 0.55 / np.outer(sd, sd), whole / np.outer(sd, sd), atol=0.04)
 
 
 def test_half_of_the_discrepancy_is_less(found):
     whole, half = (found.log_draws(N, D, 2000, part=part, noise=False) for part in (1.0, 0.5))
-    assert (half.std(axis=0) < whole.std(axis=0)).all()
+    assert np.ptp(half[:, [0, 2]], axis=1).std() < 0.9 * np.ptp(whole[:, [0, 2]], axis=1).std()
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -1, 2])

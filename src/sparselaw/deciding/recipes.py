@@ -32,8 +32,10 @@ from sparselaw.planning.from_runs import lowest, sizes_along
 
 CORRELATIONS = ((0.9, 0.5), (0.5, 0.25), (0.0, 0.25))  # rho and its prior weight; 0.98 covers too little
 SCALE = 0.32  # v of a difference: the posterior's variance is larger than the errors have been
-# What two recipes have in common drifts alike and cancels: a small drift is believed sooner.
-ALIKE = replace(SETTINGS, drift_tails=3.0)
+# Those that comparisons were measured on. What two recipes have in common drifts alike and cancels.
+ALIKE = replace(
+    SETTINGS, drift_sizes=(0.125, 0.25, 0.5, 1.0, 2.0), drift_prior=(0.6, 0.3), drift_tails=3.0, degrees=4
+)
 ROWS = 240  # of each table that enter a joint posterior
 REACH = 30.0  # the largest compute multiplier that is looked for, either way
 USUAL = 0.3  # of ln m: before any run was made, half of all recipes differ by less

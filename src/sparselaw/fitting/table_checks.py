@@ -41,6 +41,7 @@ KINDS = {"seed": SEED_WORDS, "run": RUN_WORDS, "tuned": TUNED_WORDS, "setting": 
 OUTCOME_WORDS = frozenset({"loss", "flops", "flop", "status", "reason", "averaged", "estimator"})
 RISING_WORDS = frozenset({"acc", "accuracy", "score", "bleu", "rouge", "auc", "reward", "em", "pass", "mmlu"})
 EMBEDDED = "N seems to include embeddings"
+LEFT_OUT = "small models look too large; --count non-embedding leaves them out"
 FREE_TEXT = 40  # letters: longer cells on average are a comment
 FEWEST_ROWS = 6  # for a rank correlation
 RISING = 0.5  # rank correlation of loss and compute from which on a metric rises with scale
@@ -171,12 +172,12 @@ def embedding_words(table: pd.DataFrame, N: FloatArray) -> list[str]:
     With the width d known, N less 12 L d^2 should be nothing, or d times the vocabulary once or twice.
     """
     shape, bare = find_shape(table), non_embedding(table)
-    if bare is None or "width" not in shape:
+    if bare is None or not float(np.nanmedian(np.abs(N / bare[0] - 1.0))) >= 0.02:
         return []
+    if "width" not in shape:
+        return [f"{EMBEDDED} ({bare[1]} counts fewer): {LEFT_OUT}"] * bool(np.nanmedian(N / bare[0]) > 1.0)
     rest = (N - bare[0]) / floats(column(table, shape["width"]))
     known = np.isfinite(rest)
-    if not known.any() or float(np.nanmedian(np.abs(N / bare[0] - 1.0))) < 0.02:
-        return []
     tokens = float(np.median(rest[known]))
     if "vocab" in shape:
         vocabulary = float(np.nanmedian(floats(column(table, shape["vocab"]))))
@@ -187,7 +188,7 @@ def embedding_words(table: pd.DataFrame, N: FloatArray) -> list[str]:
     if not counted:
         return []
     counted_in = f"N less {bare[1]} is {tokens:,.0f} times the width"
-    return [f"{EMBEDDED} ({counted_in}): small models look too large; --count non-embedding leaves them out"]
+    return [f"{EMBEDDED} ({counted_in}): {LEFT_OUT}"]
 
 
 def rank_correlation(x: FloatArray, y: FloatArray) -> float:

@@ -220,7 +220,8 @@ SHAPE: dict[str, frozenset[str]] = {
     "non_embedding": frozenset(
         {
             "nonembeddingparams", "nonembeddingparameters", "paramsnonembedding", "nnonembedding",
-            "nonembparams", "paramsnonemb", "nonembedding", "numnonembeddingparams",
+            "nonembparams", "paramsnonemb", "nonembedding", "numnonembeddingparams", "nnoembed",
+            "paramsnoembed",
         }
     ),
 }  # fmt: skip

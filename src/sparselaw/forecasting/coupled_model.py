@@ -13,8 +13,11 @@ The robust fit is where the posterior starts from; it also says how noisy the ro
 From nine starts, the smallest sum of Huber's function at 1.345 s of the residuals r plus the prior. The scale
 is s = 1.26 mean min(|r|, c m) sqrt(n / (n - 6)), where m = 1.4826 median|r| and c = 8: 1.26 mean|r| is the
 standard deviation of normal residuals, and beyond eight scales by the median a residual counts as eight. So a
-run that diverged does not make the others look noisy. The noise of the posterior is sigma = max(0.001, c s)
-with c = 0.7 or 1 by evidence, the rest being the discrepancy's; a row with |r| > 2 s has sigma |r| / (2 s).
+run that diverged does not make the others look noisy. Nor may the law bend to it: rows whose own loss decides
+the law there (leverage above 0.9) are left out once, and the fit with the smaller n ln s + prior / 2 counts.
+
+The noise of the posterior is sigma = max(0.001, c s) with c = 0.7 or 1 by evidence, the rest being the
+discrepancy's; a row with |r| > 2 s has sigma |r| / (2 s).
 """
 
 from __future__ import annotations
@@ -135,6 +138,8 @@ OUTLIER_SCALES = 8.0  # scales from the law: a row to be named
 FLOOR_SHARES, EXPONENTS = (0.35, 0.65, 0.9), (0.15, 0.3, 0.6)
 FOLLOWED = 3  # of the nine starts, after one round
 ROUNDS, LAST_ROUNDS, INNER_STEPS = 4, 30, 6
+OWN_LEVERAGE = 0.9  # beyond it the law follows a row wherever it lies
+ENOUGH = 10  # rows for a law without those
 
 
 class LawAlone(NamedTuple):
@@ -198,6 +203,12 @@ def law_alone(
             s = new
         return found
 
+    def leverage(theta: FloatArray) -> FloatArray:
+        """(rows,): by how much a row's own loss moves the law there."""
+        slopes = value_and_slopes(theta, x)[1] / (weight * scale(theta))[:, None]
+        left = np.linalg.inv(slopes.T @ slopes + prior.root.T @ prior.root)
+        return np.asarray(np.einsum("ij,jk,ik->i", slopes, left, slopes))
+
     # Three floors by three exponents; both terms equal in the middle, where the law meets the median.
     lowest, middle, g = np.exp(y.min()), np.exp(np.median(y)), np.exp(prior.centre[5])
     tried = []
@@ -207,6 +218,10 @@ def law_alone(
         tried.append(fitted(np.array(start), 1))
     best = min((fitted(one.theta, ROUNDS) for one in sorted(tried, key=merit)[:FOLLOWED]), key=merit)
     found = fitted(best.theta, LAST_ROUNDS)
+    others = leverage(found.theta) < OWN_LEVERAGE
+    if ENOUGH <= np.sum(others) < y.size:  # the law may have bent to a run that diverged
+        without = law_alone(x[others], y[others], weight[others], prior, settings)
+        found = min(found, Found(without.theta, np.inf, without.converged), key=merit)
     r = residuals(found.theta)
     s = scale_of(r, settings.winsor)
     outlying = np.maximum(1.0, np.abs(r) / (OUTLYING * s)) if s > 0.0 else np.ones(r.size)

@@ -88,6 +88,7 @@ class Posterior:
     slope: float  # s0
     components: tuple[Component, ...]
     weights: FloatArray
+    log_evidence: float  # of all components together, with the priors of their sizes
     settings: Settings
     common: CommonNoise | None = None
 
@@ -294,10 +295,11 @@ def joint_posterior(
         for at in tried:
             theta = separate if at.tau == settings.wiggle_sizes[0] else theta
             one = made(at, rho, prior, before.get(at, theta), common)
-            away = _away(at.k, settings.drift_prior, settings.drift_tails)
-            away += _away(at.tau, settings.wiggle_prior) + _away(at.share, settings.noise_prior)
+            height = one.log_evidence + float(np.log(weight))
+            height += log_prior(at.k, settings.drift_prior, settings.drift_tails)
+            height += log_prior(at.tau, settings.wiggle_prior) + log_prior(at.share, settings.noise_prior)
             found.append(one)
-            heights.append(one.log_evidence + float(np.log(weight)) - 0.5 * away)
+            heights.append(height)
             before[at] = theta = one.theta
         logs += heights
         tried = [at for at, log in zip(tried, heights, strict=True) if log > max(heights) + UNLIKELY]
@@ -312,6 +314,7 @@ def joint_posterior(
         slope=slope,
         components=tuple(found[i] for i in kept),
         weights=weights[kept] / weights[kept].sum(),
+        log_evidence=max(logs) + float(np.log(weights.sum())),
         settings=settings,
         common=common,
     )
@@ -386,7 +389,11 @@ def _related(same: BoolArray, rho: float) -> FloatArray | float:
     return 1.0 if same.all() else np.where(same, 1.0, rho)
 
 
-def _away(value: float, prior: tuple[float, float], degrees: float = np.inf) -> float:
-    """-2 log of the prior density of ln value but for a constant: normal, or Student's t."""
+def log_prior(value: float, prior: tuple[float, float], degrees: float = np.inf) -> float:
+    """Of ln value, but for a constant: normal, or Student's t.
+
+    >>> log_prior(2.0, (1.0, np.log(2.0))), round(log_prior(2.0, (1.0, np.log(2.0)), 1.0), 3)
+    (-0.5, -0.693)
+    """
     square = float((np.log(value / prior[0]) / prior[1]) ** 2)
-    return square if np.isinf(degrees) else float((degrees + 1.0) * np.log1p(square / degrees))
+    return -0.5 * (square if np.isinf(degrees) else float((degrees + 1.0) * np.log1p(square / degrees)))

@@ -5,11 +5,11 @@ the runs are known, the more expensive ones are forecast; z = (truth - mean) / s
 mean of their mean scores and q of their mean min(z^2, 9), the forecast is moved by 0.4 zbar sd, and its scale
 is sqrt(v) sd with
 
-    v = (4 * 0.28 + 1.5 q K) / (4 + 1.5 K),    v = 0.50 where no back-test can be made.
+    v = (4 * 0.55 + 0.5 q K) / (4 + 0.5 K).
 
-The log loss is Student's t with four degrees of freedom about mean + shift sd, of scale sqrt(v) sd. Draws at
+The log loss is Student's t with six degrees of freedom about mean + shift sd, of scale sqrt(v) sd. Draws at
 several points belong together: one Gaussian vector u over all points with the posterior's covariance, and one
-scale t = sqrt(v) sqrt(4 / chi2_4) for the whole draw,
+scale t = sqrt(v) sqrt(6 / chi2_6) for the whole draw,
 
     ln L = mean + shift sd + t u,
 

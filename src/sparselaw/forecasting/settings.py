@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 LogNormal = tuple[float, float]  # centre, and standard deviation of the logarithm
 
 
@@ -19,9 +17,9 @@ class Settings:
     wiggle_sizes: tuple[float, ...] = (0.004, 0.012, 0.036)  # tau
     wiggle_prior: LogNormal = (0.008, 1.0)
     wiggle_length: float = 4.0  # in ln N and ln D
-    drift_sizes: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0, 2.0)  # k
-    drift_prior: LogNormal = (0.6, 0.3)
-    drift_tails: float = np.inf  # degrees of freedom of that prior; infinite: normal
+    drift_sizes: tuple[float, ...] = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # k
+    drift_prior: LogNormal = (0.5, 0.3)
+    drift_tails: float = 2.0  # degrees of freedom of that prior; infinite: normal
     drift_behind: float = 1.5  # by how much distances behind the frontier count more than those ahead
     drift_of_sizes: float = 0.25  # relative change of an exponent for a factor e in N or in D
     drift_of_compute: float = 0.08  # the same for a factor e in N D
@@ -29,10 +27,10 @@ class Settings:
     noise_prior: LogNormal = (0.7, 0.5)
     least_noise: float = 0.001
     winsor: float = 8.0  # residuals count up to so many scales by the median; infinite: the plain mean
-    degrees: int = 4  # of freedom, of Student's t
-    scale_alone: float = 0.50  # v without any back-test
-    scale_prior: tuple[float, float] = (4.0, 0.28)  # v before the back-tests: worth in observations, value
-    scale_per_cut: float = 1.5  # what a back-test is worth in observations
+    degrees: int = 6  # of freedom, of Student's t
+    scale_alone: float = 0.55  # v without any back-test
+    scale_prior: tuple[float, float] = (4.0, 0.55)  # v before the back-tests: worth in observations, value
+    scale_per_cut: float = 0.5  # what a back-test is worth in observations
     largest_square: float = 9.0  # of a score of the back-test
     shift: float = 0.4  # share of the back-tests' mean score by which the forecast is moved
     cuts: tuple[float, ...] = (0.5, 0.7)
