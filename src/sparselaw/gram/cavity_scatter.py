@@ -16,20 +16,56 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import STEP, Cavity, CavityState
-from sparselaw.gram.counts import CountNodes, cells, count_nodes, derivative_weights
+from sparselaw.gram.counts import WHOLE_COUNTS, cells, count_points, derivative_weights
+from sparselaw.gram.nodes import unseen
 
 EVERY = 3  # of the points of the grids: scatter is wanted to a few per cent
 SELDOM_SEEN = 1e-7  # coordinates whose expected number of sightings is below this are left out
 CELL = 0.5  # width in log p and log c of the cells of coordinates
 FREQUENT = 0.1  # p from which on all orders of a sample's coordinate are kept
 EVERY_COUNT = 6.0  # mean count up to which every n is a point
+LARGEST = 6_000  # coordinates given one by one; more are put together in cells
+EQUAL = 0.01  # width of a cell in log p and log c
+
+
+@dataclass(frozen=True, slots=True)
+class CountNodes:
+    """Coordinates ``weight``, ``p``, ``c``; points ``coordinate`` (index), ``n``, ``probability``."""
+
+    D: float
+    weight: FloatArray
+    p: FloatArray
+    c: FloatArray
+    coordinate: NDArray[np.intp]
+    n: FloatArray
+    probability: FloatArray
+
+    @property
+    def point_weight(self) -> FloatArray:
+        """So many coordinates have that count, on average."""
+        return np.asarray(self.weight[self.coordinate] * self.probability)
+
+    @property
+    def unseen(self) -> FloatArray:
+        """(1-p)^D of each coordinate."""
+        return unseen(self.p, self.D)
+
+
+def count_nodes(
+    weight: FloatArray, p: FloatArray, c: FloatArray, D: float, every: float = WHOLE_COUNTS
+) -> CountNodes:
+    """Points for these coordinates; ``every`` is the mean count up to which every n is one."""
+    if p.size > LARGEST:
+        weight, p, c = cells(weight, p, c, np.full_like(p, EQUAL))
+    points = count_points(D * p, p, D, few=every)
+    return CountNodes(D, weight, p, c, points.coordinate, points.n, points.chance)
 
 
 class _Laws:

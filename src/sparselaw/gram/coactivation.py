@@ -11,17 +11,15 @@ which is smooth in x: tabulated at whole multiples of STRIDE and interpolated wi
 coordinates share next to nothing the closure is not asked. kappa -> 0 has the rank of the graph of samples
 and coordinates.
 
-How often two rare coordinates were seen once, in the same sample, so that the data show their sum and never
-each of them, is counted by ``pairs``.
+How often two rare coordinates were seen once, in the same sample, is counted by ``pairs``.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,44 +27,12 @@ from numpy.typing import NDArray
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.cavity import Cavity, CavityState
 from sparselaw.gram.cavity_scatter import CavityScatter
-from sparselaw.gram.counts import Coordinates, Counts, SeveralCounts, cells
-from sparselaw.gram.law import LARGEST_LOG, Moments, Scatter, SideBySide, exponential, times
+from sparselaw.gram.counts import Coordinates, Counts, cells
+from sparselaw.gram.inverses import HARDLY, end_slopes, faint_errors
+from sparselaw.gram.law import Moments, Scatter
 from sparselaw.gram.nodes import seen, unseen
-from sparselaw.gram.rank import expected_rank
-from sparselaw.gram.sampled import Sampled
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoActivation:
-    """Rare coordinates that were seen once, in the same sample, so that only their sum was seen."""
-
-    once: float  # expected number of coordinates seen exactly once
-    pairs: float  # expected number of pairs among them that share their one sample, exact
-    variance: float  # the variance those pairs leave unexplained, each pair on its own
-    share: float  # that variance relative to the unseen variance
-
-
-def pairs(weight: FloatArray, p: FloatArray, c: FloatArray, D: float, never: float) -> CoActivation:
-    """Count co-activations of coordinates (weight, p, c) in D samples that leave the variance ``never``
-    unseen.
-
-    Coordinates i and j, each seen once and in the same sample, have probability D p_i p_j
-    ((1-p_i)(1-p_j))^(D-1). The sample fixes one combination of the two weights; the other leaves the
-    variance c_i c_j (p_i + p_j) / (c_i + c_j).
-    """
-    missed = np.ones_like(p) if D == 1 else unseen(p, D - 1.0)
-    alone = D * p * missed  # probability of being seen exactly once
-    kept = alone > 1e-12
-    p, c, alone, weight = p[kept], c[kept], alone[kept], weight[kept]
-    seen_once = weight * alone
-    once = float(np.sum(seen_once))
-    met = max(0.0, (once**2 - float(seen_once @ alone)) / (2.0 * D))
-    both = float((seen_once * c * p) @ (1.0 / np.add.outer(c, c)) @ (seen_once * c))
-    variance = max(0.0, (both - 0.5 * float(np.sum(seen_once * alone * c * p))) / D)
-    return CoActivation(
-        once=once, pairs=met, variance=variance, share=variance / never if never > 0.0 else 0.0
-    )
-
+from sparselaw.gram.rank import CoActivation, expected_rank, pairs
+from sparselaw.gram.sampled import Sampled, exponential, times
 
 STRIDE = 1.0
 PLACES = np.arange(-2, 4)  # of the strides that one interpolation uses
@@ -83,13 +49,7 @@ PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are coun
 APART = 0.03  # the same, up to which coordinates scatter on their own
 FELT = 0.003  # and what sharing does to S or t at one x
 TINY, TINY_NOISE = 0.5, 2.0  # of 1/(rank D), in the errors of t and of what label noise adds
-LEFT = 0.18  # of an eigenvalue of G, where the closure is read for kappa -> 0
-HARDLY = 0.01  # of the data sets: what they decide is error, for a simulation of a hundred does not see it
-MOST_ON = 1.5  # by which label noise may rise from there on
-LOST = 1e-6  # of S: a smaller slope of the closure is lost in its rounding
 MOST_ERROR = 0.04  # that sharing may say
-MOST = 0.3  # that the next order may add to label noise
-DEEP = 5.0  # below the faintest coordinate, in log g: all are resolved
 NEAR = np.array([-0.05, 0.0, 0.05])  # in y, between which slopes of the next order are taken
 SOUND = 0.02  # by which the closure's two ways to S may differ
 
@@ -156,6 +116,11 @@ class Coactivation(Sampled):
         """The deepest stride at which the closure is asked; no deeper than where S is hardly short of D."""
         return math.ceil(max(self._top - DEEPEST, float(self.end) - math.log(self.D) - HARDLY_SHORT) / STRIDE)
 
+    @property
+    def floor(self) -> Any:
+        """x below which the closure is not read."""
+        return STRIDE * (self._lowest + 2)
+
     def solve(self, x: FloatArray) -> None:
         """The closure at each x, those not yet known side by side: each is what it is on its own."""
         places, laws = x.tolist(), [self.one(i) for i in range(x.size)]
@@ -208,7 +173,7 @@ class Coactivation(Sampled):
 
     def _log_ratios(self, x: FloatArray) -> FloatArray:
         """log S_cavity/S_cells and log t_cavity/t_cells with three derivatives: (2, 4, x)."""
-        lowest = STRIDE * (self._lowest + 2)
+        lowest = self.floor
         inside = np.maximum(x, lowest)
         first = np.floor(inside / STRIDE).astype(int)
         polynomials = self._through(first).reshape(-1, 2, PLACES.size)
@@ -261,7 +226,7 @@ class Coactivation(Sampled):
         """x so small that what is left unresolved no longer depends on it."""
         order = np.argsort(self.cavity.p)
         seen_once = np.interp(-math.log(self.D), np.log(self.cavity.p[order]), np.log(self.cavity.c[order]))
-        return max(float(seen_once) - RESOLVED, STRIDE * (self._lowest + 2))
+        return max(float(seen_once) - RESOLVED, float(self.floor))
 
     @functools.cached_property
     def left_open(self) -> float:
@@ -316,10 +281,7 @@ class Coactivation(Sampled):
 
     def unexplained(self, x: FloatArray) -> FloatArray:
         """The closure does not know it: that of the effective medium."""
-        rest = Sampled.scatter(self, x)
-        return np.asarray(
-            np.maximum(rest.MM - rest.SM**2 / np.maximum(rest.SS, 1e-300), 0.0) / Sampled.at(self, x).A0 ** 2
-        )
+        return Sampled.scatter(self, x).unexplained(Sampled.at(self, x))
 
     @functools.cached_property
     def _closure_scatter(self) -> CavityScatter:
@@ -390,86 +352,11 @@ class Coactivation(Sampled):
         return self._end_slopes[0]
 
     def inverse_errors(self) -> tuple[float, float]:
-        """And the share of coordinates so faint that hardly a data set shows one."""
-        (every, of_seen), errors = self._end_slopes
-        faintest = np.argsort(self.of.log_g)
-        rare = faintest[np.cumsum(self.of.weight[faintest]) < HARDLY]
-        inverse = self._free * np.exp(-np.maximum(self.of.log_g[rare], -LARGEST_LOG))
-        of_every = min(abs(float(self.of.weight[rare] @ inverse)) / every, 1.0)
-        of_variance = min(abs(float(self.of.variance[rare] @ inverse)) / of_seen, 1.0)
-        return errors[0] + of_every, errors[1] + of_variance
+        return faint_errors(self, *self._end_slopes)
 
     @functools.cached_property
     def _end_slopes(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """tr G^+ and tr Sigma G^+, to which P/kappa and T/kappa rise as kappa falls, and their errors.
-
-        The closure is of endless trees: it follows G to eigenvalues smaller than any that D samples have. So
-        it is read where less than a fifth of an eigenvalue is left, P = 0.18. Below are faint coordinates on
-        their own, as far as a sample that shows one has no other left open; where more is seen than there are
-        samples it goes on as the effective medium does. What it would add down to half of that is the error.
-        """
-        medium = np.array(super().inverses(), float)
-        if not self.crowded:
-            return self._followed(medium, np.zeros(2), float(self.of.lattice[1].min()) - DEEP)
-        x = np.array([self._where_left(part) for part in (LEFT, 0.5 * LEFT)])
-        m, kappa = self.at(x), np.exp(x)
-        if (m.P < LOST * m.S).any():
-            return self._followed(medium, np.ones(2), float(self.inner(x)[0]))
-        found = np.stack([m.P, m.T]) / kappa
-        if self._crowded:  # as the effective medium goes on
-            there = Sampled.at(self, x)
-            found = found * np.clip(medium[:, None] / (np.stack([there.P, there.T]) / kappa), 1.0, MOST_ON)
-        else:
-            alone, plain = self._free * np.array(self.of.inverses())[:, None], self.of.at(x)
-            found = found - self._free * np.stack([plain.P, plain.T]) / kappa + alone
-        with np.errstate(invalid="ignore"):
-            errors = np.abs(np.nan_to_num(np.log(found[:, 1] / found[:, 0])))
-        errors += 1.0 / (2.0 * max(self.D - self.rank, abs(self.D - self.of.rank)) + 1.0)  # of K - D, halved
-        return self._followed(found[:, 0], errors, float(self.inner(x)[0]))
-
-    def _followed(
-        self, found: FloatArray, errors: FloatArray, y: float
-    ) -> tuple[tuple[float, float], tuple[float, float]]:
-        """With the next order in 1/D at y (``looped``)."""
-        m, (df2, of_S, _) = self.of.at(np.array([y])), self.of.loops(np.array([y]))
-        own = 0.0 if self.crowded else m.Q / self.D
-        more = float(np.clip((df2 / (self.D * (self.D - df2)) * of_S - own) / m.P, -MOST, MOST)[0])
-        (every, of_seen), (error, other) = (found * (1.0 + more)).tolist(), (errors + abs(more)).tolist()
-        return (every, of_seen), (error, other)
-
-    def _where_left(self, wanted: float) -> float:
-        """x with P = wanted near kappa -> 0, or as deep as the closure goes: Newton's method in log P."""
-        lowest = STRIDE * (self._lowest + 2)
-        top = self._top
-        x = lowest + 0.5 * (top - lowest)
-        for _ in range(60):
-            P = float(self.at(np.array([x])).P[0])
-            new = min(max(x + min(max(math.log(wanted / P) if P > 0.0 else 1.0, -2.0), 2.0), lowest), top)
-            if abs(new - x) < 1e-9:
-                break
-            x = new
-        return x
-
-
-class SeveralCoactivation(SideBySide, Coactivation):
-    """Several D side by side: one lattice of counts, one root search, one closure."""
-
-    numbers = (*SideBySide.numbers, "D", "share", "crowding", "crowded", "_crowded")
-
-    def __init__(self, laws: Sequence[Coactivation]) -> None:
-        self._put(laws)
-        self.of = SeveralCounts([law.of for law in laws])
-        vars(self)["end"] = self._found_end()
-
-    def take(self, i: Any) -> Self:
-        new = super().take(i)
-        vars(new).pop("_deepest", None)
-        vars(new).update(of=self.of.take(i), end=self.end[i])
-        return new
-
-    @property
-    def _lowest(self) -> Any:
-        return self.gathered(lambda law: law._lowest)
+        return end_slopes(self)
 
 
 def _log_ratios_of(x: FloatArray, y: FloatArray, m: Moments, D: FloatArray, states: Any) -> FloatArray:

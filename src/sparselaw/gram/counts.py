@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,17 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.law import Atoms, Scatter, SideBySide, on_lattice
-from sparselaw.gram.nodes import CoordinateNodes, log_unseen, unseen
+from sparselaw.gram.law import Atoms, Scatter, on_lattice
+from sparselaw.gram.nodes import CoordinateNodes, log_unseen
 
 WHOLE_COUNTS = 25.0  # mean count up to which every n is a point
 RARE = 1.0  # the same, for a shorter list
 SPACING = 0.8  # of the lattice, in standard deviations
 REACH = 8.0  # and as far as it goes
 NEGLECTED = 1e-14  # chance of a count that is left out
-
-
-Coordinates = tuple[FloatArray, FloatArray, FloatArray]  # weight, p, c
 
 
 class CountPoints(NamedTuple):
@@ -52,14 +49,14 @@ def count_points(
     Poisson where p is zero; each coordinate may have its own D. ``few`` is the mean count up to which every n
     is a point. The chances of one coordinate sum to one.
     """
-    at, n, chance, never = _seen_points(mean, p, np.broadcast_to(D, p.shape), few)
+    at, n, chance, never = seen_points(mean, p, np.broadcast_to(D, p.shape), few)
     at = np.concatenate([np.arange(p.size), at])
     order = np.argsort(at, kind="stable")
     n, chance = np.concatenate([np.zeros(p.size), n]), np.concatenate([never, chance])
     return CountPoints(at[order], n[order], chance[order])
 
 
-def _seen_points(
+def seen_points(
     mean: FloatArray, p: FloatArray, D: FloatArray, few: float
 ) -> tuple[NDArray[np.intp], FloatArray, FloatArray, FloatArray]:
     """Points with n > 0 in any order: coordinate, n, chance; and the chance of n = 0 of each coordinate."""
@@ -151,41 +148,7 @@ def _stirling(x: FloatArray) -> FloatArray:
     return np.asarray(y * (1 / 12 - y * y * (1 / 360 - y * y * (1 / 1260 - y * y / 1680))))
 
 
-LARGEST = 6_000  # coordinates given one by one; more are put together in cells
-CELL = 0.01  # width of a cell in log p and log c
-
-
-@dataclass(frozen=True, slots=True)
-class CountNodes:
-    """Coordinates ``weight``, ``p``, ``c``; points ``coordinate`` (index), ``n``, ``probability``."""
-
-    D: float
-    weight: FloatArray
-    p: FloatArray
-    c: FloatArray
-    coordinate: NDArray[np.intp]
-    n: FloatArray
-    probability: FloatArray
-
-    @property
-    def point_weight(self) -> FloatArray:
-        """So many coordinates have that count, on average."""
-        return np.asarray(self.weight[self.coordinate] * self.probability)
-
-    @property
-    def unseen(self) -> FloatArray:
-        """(1-p)^D of each coordinate."""
-        return unseen(self.p, self.D)
-
-
-def count_nodes(
-    weight: FloatArray, p: FloatArray, c: FloatArray, D: float, every: float = WHOLE_COUNTS
-) -> CountNodes:
-    """Points for these coordinates; ``every`` is the mean count up to which every n is one."""
-    if p.size > LARGEST:
-        weight, p, c = cells(weight, p, c, np.full_like(p, CELL))
-    points = count_points(D * p, p, D, few=every)
-    return CountNodes(D, weight, p, c, points.coordinate, points.n, points.chance)
+Coordinates = tuple[FloatArray, FloatArray, FloatArray]  # weight, p, c
 
 
 def cells(
@@ -285,7 +248,7 @@ class Counts(Atoms):
 
     @functools.cached_property
     def lattice(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        weight, log_g, variance = _lattice_of([self._nodes])
+        weight, log_g, variance = lattice_of([self._nodes])
         return weight[0], log_g, variance[0]
 
     @property
@@ -307,7 +270,7 @@ class Counts(Atoms):
     @functools.cached_property
     def cells(self) -> CountScatter | None:
         """The coordinates in cells with the points of their counts."""
-        return None if self._cell_nodes is None else _cells_of([self])[0]
+        return None if self._cell_nodes is None else cells_of([self])[0]
 
     def inverses(self) -> tuple[float, float]:
         """tr G^+ is infinite for coordinates without end, each fainter than the last."""
@@ -330,46 +293,7 @@ class Counts(Atoms):
         return np.zeros((3, y.size)) if self.cells is None else self.cells.loops(y)
 
 
-class SeveralCounts(SideBySide, Counts):
-    """The counts of several D, laid out and put on a lattice side by side."""
-
-    def __init__(self, laws: Sequence[Counts]) -> None:
-        self._put(laws)
-        self._shared: dict[str, tuple[FloatArray, FloatArray, FloatArray]] = {}  # by all that are taken of it
-
-    @functools.cached_property
-    def lattice(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        if not self._shared:
-            self._shared["lattice"] = weight, log_g, variance = _lattice_of([law._nodes for law in self.laws])
-            for law, w, s in zip(self.laws, weight, variance, strict=True):
-                own = (w != 0.0) | (s != 0.0)
-                vars(law)["lattice"] = w[own], log_g[own], s[own]
-        weight, log_g, variance = self._shared["lattice"]
-        return weight[self.which], log_g, variance[self.which]
-
-    def covariances(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        self._put_in_cells()
-        found = np.empty((3, *y.shape, y.shape[1]))
-        for k in np.unique(self.which):
-            found[:, self.which == k] = self.laws[k].covariances(y[self.which == k])
-        return found[0], found[1], found[2]
-
-    def slack(self, x: FloatArray) -> FloatArray:
-        self._put_in_cells()
-        return self.each_in_turn(lambda law, x: law.slack(x), x)
-
-    def _put_in_cells(self) -> None:
-        """All that are not yet, side by side."""
-        new = [self.laws[k] for k in np.unique(self.which) if "cells" not in vars(self.laws[k])]
-        for law, cells in zip(new, _cells_of(new), strict=True):
-            vars(law)["cells"] = cells
-
-    def loops(self, y: FloatArray) -> FloatArray:
-        self._put_in_cells()
-        return self.each_in_turn(lambda law, y: law.loops(y), y)
-
-
-def _cells_of(laws: list[Any]) -> list[CountScatter]:
+def cells_of(laws: list[Any]) -> list[CountScatter]:
     """The coordinates of each law in cells, with the points of their counts, all side by side."""
     found = []
     for law in laws:
@@ -395,20 +319,21 @@ def _cells_of(laws: list[Any]) -> list[CountScatter]:
     return out
 
 
-def _lattice_of(nodes: list[CoordinateNodes]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def lattice_of(nodes: list[CoordinateNodes]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The atoms of the counts of each, and those beyond them, on one lattice."""
     law = np.repeat(np.arange(len(nodes)), [each.p.size for each in nodes])
     weight, mean, p, log_c, log_s = (
         np.concatenate([getattr(each, name) for each in nodes])
         for name in ("weight", "mean", "p", "log_c", "log_s")
     )
-    at, n, chance, _ = _seen_points(mean, p, np.array([each.D for each in nodes])[law], WHOLE_COUNTS)
+    at, n, chance, _ = seen_points(mean, p, np.array([each.D for each in nodes])[law], WHOLE_COUNTS)
     weight = weight[at] * chance
     beyond = np.concatenate([each.beyond for each in nodes])
     which = np.concatenate([law[at], np.repeat(np.arange(len(nodes)), [each.beyond.size for each in nodes])])
     log_g = np.concatenate([np.log(n) + log_c[at], *(each.log_beyond for each in nodes)])
     variance = np.concatenate([weight * np.exp(log_s[at]), np.zeros_like(beyond)])
-    return on_lattice(np.concatenate([weight, beyond]), log_g, variance, which)
+    columns, places = on_lattice(np.stack([np.concatenate([weight, beyond]), variance]), log_g, which)
+    return columns[0], places, columns[1]
 
 
 OFFSETS = 0.4 * np.arange(-2.5, 3.0)  # in x, of the places between which derivatives are taken

@@ -17,9 +17,9 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.gram.counts import OFFSETS, derivative_weights
-from sparselaw.gram.law import Atoms, Moments, Scatter, composed, inverse, log_slopes, times
+from sparselaw.gram.law import Atoms, Moments, Scatter
 from sparselaw.gram.nodes import coordinate_nodes, power_integral
-from sparselaw.gram.sampled import Sampled
+from sparselaw.gram.sampled import Sampled, composed, inverse, log_slopes, times
 
 FALLS = 60.0  # e-folds of the variances beyond the last that D samples resolve
 _WEIGHTS = derivative_weights(OFFSETS, 0.0)

@@ -15,65 +15,19 @@ and their derivatives along x. Because df/dx = -f (1-f), these are traces of pow
 
 All eight are positive and carried one by one, so that no digit is lost in a difference. x = -inf is kappa =
 0: S is the rank, A0 = t the variance that the data leave unresolved, and the other six vanish.
-
-Functions with their three derivatives along one variable are arrays of four rows (``times``, ``composed``).
 """
 
 from __future__ import annotations
 
-import copy
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sparselaw.arrays import FloatArray
-
-
-def times(a: FloatArray, b: FloatArray) -> FloatArray:
-    """The product."""
-    return np.stack(
-        [
-            a[0] * b[0],
-            a[1] * b[0] + a[0] * b[1],
-            a[2] * b[0] + 2.0 * a[1] * b[1] + a[0] * b[2],
-            a[3] * b[0] + 3.0 * a[2] * b[1] + 3.0 * a[1] * b[2] + a[0] * b[3],
-        ]
-    )
-
-
-def inverse(a: FloatArray) -> FloatArray:
-    """One over it."""
-    i0 = 1.0 / a[0]
-    i1 = -a[1] * i0**2
-    i2 = -(a[2] * i0 + 2.0 * a[1] * i1) * i0
-    return np.stack([i0, i1, i2, -(a[3] * i0 + 3.0 * a[2] * i1 + 3.0 * a[1] * i2) * i0])
-
-
-def log_slopes(a: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The three derivatives of its logarithm."""
-    l1 = a[1] / a[0]
-    l2 = a[2] / a[0] - l1**2
-    return l1, l2, a[3] / a[0] - 3.0 * a[1] * a[2] / a[0] ** 2 + 2.0 * l1**3
-
-
-def exponential(a: FloatArray) -> FloatArray:
-    """e to its power."""
-    d1, d2, d3 = a[1], a[2], a[3]
-    return np.asarray(np.exp(a[0]) * np.stack([np.ones_like(d1), d1, d2 + d1**2, d3 + 3.0 * d1 * d2 + d1**3]))
-
-
-def composed(a: FloatArray, x1: FloatArray, x2: FloatArray, x3: FloatArray) -> FloatArray:
-    """As a function of x, where x has these derivatives along the variable."""
-    y1 = 1.0 / x1
-    y2, y3 = -x2 * y1**3, (3.0 * x2**2 - x1 * x3) * y1**5
-    third = a[3] * y1**3 + 3.0 * a[2] * y1 * y2 + a[1] * y3
-    return np.stack([a[0], a[1] * y1, a[2] * y1**2 + a[1] * y2, third])
-
 
 LATTICE = 0.2  # step in log g of the lattice that stands for many atoms
 NEIGHBOURS = 12  # lattice points that share an atom: Lagrange's polynomials, good to 1e-10
@@ -89,14 +43,12 @@ def each(rows: FloatArray, by: FloatArray) -> FloatArray:
     return np.asarray((rows[:, None] @ by[..., None])[:, 0, 0])
 
 
+@functools.cache
 def lagrange(neighbours: int) -> FloatArray:
     """Rows: the polynomial of each neighbour by powers of the distance from the middle of the cell."""
     at = np.arange(neighbours) - 0.5 * (neighbours - 1)
     rows = [np.poly(np.delete(at, k))[::-1] / np.prod(np.delete(at[k] - at, k)) for k in range(neighbours)]
     return np.array(rows)
-
-
-_LAGRANGE = lagrange(NEIGHBOURS)
 
 
 class Moments(NamedTuple):
@@ -165,6 +117,11 @@ class Scatter(NamedTuple):
     def rows(self) -> FloatArray:
         """The eight as rows of one array."""
         return np.stack(self)
+
+    def unexplained(self, m: Moments) -> FloatArray:
+        """The variance of A0 over data sets that have the same S, relative to its square."""
+        rest = self.MM - self.SM**2 / np.maximum(self.SS, 1e-300)
+        return np.asarray(np.maximum(rest, 0.0) / m.A0**2)
 
 
 class GramLaw(ABC):
@@ -247,9 +204,7 @@ class GramLaw(ABC):
 
     def unexplained(self, x: FloatArray) -> FloatArray:
         """The variance of A0 over data sets that have the same S, relative to its square."""
-        cov = self.scatter(x)
-        rest = cov.MM - cov.SM**2 / np.maximum(cov.SS, 1e-300)
-        return np.maximum(rest, 0.0) / self.at(x).A0 ** 2
+        return self.scatter(x).unexplained(self.at(x))
 
     def apart(self) -> float:
         """The share of data sets in which coordinates depend on each other only by sharing their one
@@ -270,33 +225,39 @@ class GramLaw(ABC):
 
 
 def on_lattice(
-    weight: FloatArray, log_g: FloatArray, variance: FloatArray, law: NDArray[np.intp] | None = None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(weight, log g, variance) on one lattice of log g for atoms of one law or several, a row for each law.
+    columns: FloatArray,
+    log_g: FloatArray,
+    law: NDArray[np.intp] | None = None,
+    step: float = LATTICE,
+    neighbours: int = NEIGHBOURS,
+) -> tuple[FloatArray, FloatArray]:
+    """(columns, log g) on a lattice of log g: rows of what atoms carry, and in these one for each ``law``.
 
-    f is an analytic function of log g, so that an atom may be shared among its neighbours on a lattice with
-    the weights of Lagrange's interpolation.
+    What is wanted is an analytic function of log g, so that an atom may be shared among its neighbours on the
+    lattice with the weights of Lagrange's interpolation.
     """
     resolved = np.isfinite(log_g)  # the square of a tiny amplitude may be zero
-    y, mass = log_g[resolved] / LATTICE, np.stack([weight[resolved], variance[resolved]])
+    y, mass = log_g[resolved] / step, columns[:, resolved]
     cell = np.floor(y)
-    lowest, laws = cell.min(), 1
+    lowest, laws = cell.min(initial=np.inf), 1
+    if not y.size:
+        return np.zeros((len(columns), 1, 0)), y
     size = int(cell.max() - lowest) + 1
     index, place = (cell - lowest).astype(np.intp), y - cell - 0.5
     if law is not None:
         laws = int(law.max()) + 1
         index += law[resolved] * size
-    sums = np.empty((NEIGHBOURS, 2, laws * size))  # of weight and variance times powers of the place
+    sums = np.empty((neighbours, len(mass), laws * size))  # of the columns times powers of the place
     for power in sums:
         power[:] = [np.bincount(index, values, laws * size) for values in mass]
         mass *= place
-    shares = np.tensordot(_LAGRANGE, sums, 1).reshape(NEIGHBOURS, 2, laws, size)
-    shared = np.zeros((2, laws, size + NEIGHBOURS - 1))
+    shares = np.tensordot(lagrange(neighbours), sums, 1).reshape(neighbours, len(mass), laws, size)
+    shared = np.zeros((len(mass), laws, size + neighbours - 1))
     for k, share in enumerate(shares):
         shared[:, :, k : k + size] += share
     kept = (shared != 0.0).any(axis=(0, 1))
-    places = LATTICE * (lowest - (NEIGHBOURS // 2 - 1) + np.arange(kept.size))
-    return shared[0][:, kept], places[kept], shared[1][:, kept]
+    places = step * (lowest - (neighbours // 2 - 1) + np.arange(kept.size))
+    return shared[:, :, kept], places[kept]
 
 
 @dataclass(frozen=True)
@@ -327,7 +288,7 @@ class Atoms(GramLaw):
             order = np.argsort(self.log_g)
             order = order[np.isfinite(self.log_g[order])]
             return self.weight[order], self.log_g[order], self.variance[order]
-        weight, log_g, variance = on_lattice(self.weight, self.log_g, self.variance)
+        (weight, variance), log_g = on_lattice(np.stack([self.weight, self.variance]), self.log_g)
         return weight[0], log_g, variance[0]
 
     def at(self, x: FloatArray) -> Moments:
@@ -437,75 +398,3 @@ def effective_ridge(law: GramLaw, log_held: FloatArray, wanted: FloatArray) -> t
             bare = bare[moving]
             n, log_h, low, high, here = (v[moving] for v in (n, log_h, low, high, here))
     return x, y
-
-
-class SideBySide:
-    """Laws of several D, of which the ``which``-th answers each x."""
-
-    laws: tuple[Any, ...]
-    which: NDArray[np.intp]
-    numbers: ClassVar[tuple[str, ...]] = ("rank", "rank_error", "noise_error", "rank_sd", "most", "unseen")
-
-    def _put(self, laws: Sequence[GramLaw]) -> None:
-        vars(self).update(laws=tuple(laws), which=np.arange(len(laws)))
-        for name in self.numbers:
-            vars(self)[name] = np.array([getattr(law, name) for law in laws])
-
-    def take(self, i: Any) -> Self:
-        new = copy.copy(self)
-        vars(new).update({name: vars(self)[name][i] for name in ("which", *self.numbers)})
-        vars(new).pop("lattice", None)
-        return new
-
-    def one(self, i: Any) -> Any:
-        return self.laws[self.which[i]]
-
-    def gathered(self, ask: Callable[[Any], Any]) -> Any:
-        """What each law says of itself, at its x."""
-        return np.array([ask(self.laws[k]) for k in self.which])
-
-    def inverses(self) -> tuple[Any, Any]:
-        every, seen = self.gathered(lambda law: law.inverses()).T
-        return every, seen
-
-    def inverse_errors(self) -> tuple[Any, Any]:
-        every, seen = self.gathered(lambda law: law.inverse_errors()).T
-        return every, seen
-
-    def each_in_turn(self, ask: Callable[[Any, FloatArray], FloatArray], x: FloatArray) -> FloatArray:
-        """The rows that each law has for its x."""
-        asked = np.unique(self.which) if x.size else [0]
-        rows = np.concatenate([ask(self.laws[k], x[self.which == k]) for k in asked], axis=-1)
-        out = np.empty_like(rows)
-        out[..., np.argsort(self.which, kind="stable")] = rows
-        return out
-
-
-class Several(SideBySide, GramLaw):
-    """Laws of any kind, each asked in its turn."""
-
-    def __init__(self, laws: Sequence[GramLaw]) -> None:
-        self._put(laws)
-
-    @property
-    def end(self) -> FloatArray:
-        return np.asarray(self.gathered(lambda law: law.end))
-
-    def at(self, x: FloatArray) -> Moments:
-        return Moments(*self.each_in_turn(lambda law, x: law.at(x).rows(), x))
-
-    def along(self, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        x, S, P, stretch = self.each_in_turn(lambda law, y: np.stack(law.along(y)), y)
-        return x, S, P, stretch
-
-    def atoms(self) -> tuple[Atoms, float]:
-        raise TypeError("several D have no common atoms")
-
-    def start(self, N: FloatArray) -> FloatArray:
-        return self.each_in_turn(lambda law, N: law.start(N), N)
-
-    def scatter(self, x: FloatArray) -> Scatter:
-        return Scatter(*self.each_in_turn(lambda law, x: law.scatter(x).rows(), x))
-
-    def error(self, x: FloatArray) -> FloatArray:
-        return self.each_in_turn(lambda law, x: law.error(x), x)

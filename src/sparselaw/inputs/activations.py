@@ -19,10 +19,11 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
 from sparselaw.gram.cavity import Cavity
-from sparselaw.gram.coactivation import Coactivation, SeveralCoactivation
-from sparselaw.gram.counts import Counts, SeveralCounts
+from sparselaw.gram.coactivation import Coactivation
+from sparselaw.gram.counts import Counts
 from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import CoordinateNodes, table_nodes
+from sparselaw.gram.several import SeveralCoactivation, SeveralCounts
 from sparselaw.inputs.base import Inputs, Sampling
 
 LARGEST_TABLE = 10_000_000  # coordinates that are added one by one

@@ -18,8 +18,9 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_size
-from sparselaw.gram.law import Atoms, GramLaw, Several
+from sparselaw.gram.law import Atoms, GramLaw
 from sparselaw.gram.nodes import resolved_edge
+from sparselaw.gram.side_by_side import Several
 from sparselaw.numbers import dimension as read_dimension
 from sparselaw.records import html_record
 from sparselaw.registry import add, from_row, from_text, hints

@@ -33,7 +33,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.compiled import lazy_njit
-from sparselaw.gram.counts import count_nodes
+from sparselaw.gram.cavity_scatter import count_nodes
 from sparselaw.inputs.tabulated import grouped
 from sparselaw.search import solve_decreasing
 

@@ -8,15 +8,13 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_choice, check_finite, check_not_negative, check_size
-from sparselaw.gram.coactivation import CoActivation, pairs
-from sparselaw.inputs import ActivationInputs, Inputs, check_inputs
+from sparselaw.inputs import Inputs, check_inputs
 from sparselaw.records import finite, html_record, put
 from sparselaw.surface.losses import Losses, leading_surface, wants_median
 from sparselaw.surface.losses import surface as sharp_surface
@@ -366,9 +364,3 @@ def _sizes(name: str, values: Sizes) -> FloatArray:
     if found.ndim != 1 or not found.size:
         raise InputError(name, found.size, "must be a number or a list", f"give {name} = 100 or [10, 100]")
     return found
-
-
-@lru_cache(maxsize=4096)
-def coactivation(inputs: ActivationInputs, D: float) -> CoActivation:
-    """Co-activations of D samples, counted: see ``pairs``."""
-    return pairs(*inputs.pair_nodes(D), D, inputs.expected_unseen(D))

@@ -43,7 +43,7 @@ import numpy as np
 from scipy.special import gammaincc
 
 from sparselaw.arrays import FloatArray
-from sparselaw.gram.law import Atoms
+from sparselaw.gram.law import Atoms, on_lattice
 from sparselaw.inputs import Inputs
 from sparselaw.theory.training.filters import HeavyBall
 from sparselaw.theory.training.schedule import Descent, Run
@@ -204,21 +204,12 @@ def thinned(curvature: FloatArray, columns: FloatArray, slowest: float) -> tuple
     Those below ``slowest``, of which every function is a straight line, are shared by zero and by it.
     """
     share = np.minimum(curvature / slowest, 1.0)
-    place = np.log(np.maximum(curvature, slowest)) / SPACING
-    first = np.floor(place) - (NEIGHBOURS // 2 - 1)
-    lowest = first.min(initial=0.0)
-    index, away = (first - lowest).astype(np.intp), (place - first)[:, None] - np.arange(NEIGHBOURS)
-    kept = np.zeros((len(columns), int(index.max(initial=0)) + NEIGHBOURS))
-    if kept.shape[1] >= curvature.size:
+    log_g = np.log(np.maximum(curvature, slowest))
+    shared, places = on_lattice(columns * share, log_g, step=SPACING, neighbours=NEIGHBOURS)
+    if places.size >= curvature.size:
         return curvature, columns
-    for k in range(NEIGHBOURS):
-        others = [i for i in range(NEIGHBOURS) if i != k]
-        own = share * np.prod(away[:, others], axis=1) / math.prod(k - i for i in others)
-        for row, total in zip(columns, kept, strict=True):
-            total += np.bincount(index + k, row * own, minlength=total.size)
-    zero = columns @ (1.0 - share)
-    lattice = np.exp(SPACING * (lowest + np.arange(kept.shape[1])))
-    return np.concatenate([[0.0], lattice]), np.concatenate([zero[:, None], kept], axis=1)
+    zero = (columns @ (1.0 - share))[:, None]
+    return np.append(0.0, np.exp(places)), np.concatenate([zero, shared[:, 0]], axis=1)
 
 
 @functools.lru_cache(maxsize=16)
