@@ -1,5 +1,6 @@
 """Somebody's own rows: their law, training on them, files, refusals."""
 
+import itertools
 import math
 import warnings
 from pathlib import Path
@@ -39,6 +40,16 @@ def trained(inputs, N, D, steps, step, noise, rng):
     loss = float(np.trace(error.T @ sigma @ error))
     moved = (V * (noise / D * fitted**2 * np.maximum(curvature, 0.0))) @ V.T
     return loss + float(np.trace(u @ sigma @ u.T @ moved))
+
+
+@pytest.mark.parametrize("D", [1, 4, 9])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_seen_are_the_mean_over_every_choice_of_rows(D, sparse):
+    rows = some_rows(rows=10, columns=7)
+    choices = list(itertools.combinations(range(10), D))
+    seen = sum(int((rows[list(chosen)] != 0).any(axis=0).sum()) for chosen in choices)
+    inputs = sl.EmpiricalInputs(scipy.sparse.csr_array(rows) if sparse else rows)
+    assert inputs.expected_seen(float(D)) == pytest.approx(seen / len(choices), rel=1e-12)
 
 
 class TestLaw:

@@ -24,7 +24,6 @@ class GivenRows(Atoms):
     """The mean law over ``draws`` of training rows."""
 
     draws: tuple[Atoms, ...] = ()
-    seen: float = 0.0  # columns that some row shows
 
     def error(self, x: FloatArray) -> FloatArray:
         if len(self.draws) < 2:
@@ -63,7 +62,7 @@ def law_of_rows(train: Any, other: Any) -> Atoms:
     )
 
 
-def mean_law(draws: list[Atoms], seen: float) -> GivenRows:
+def mean_law(draws: list[Atoms]) -> GivenRows:
     """Every draw with the same share."""
     share = 1.0 / len(draws)
     ranks = np.array([draw.rank for draw in draws])
@@ -76,7 +75,6 @@ def mean_law(draws: list[Atoms], seen: float) -> GivenRows:
         most=max(draw.most for draw in draws),
         log_single=np.concatenate([d.log_single for d in draws if d.log_single is not None]),
         draws=tuple(draws),
-        seen=seen,
     )
 
 
