@@ -65,7 +65,8 @@ def _show_next(found: Comparison, tables: list[str], *rows: str) -> None:
     rival = max(range(len(last)), key=lambda i: last[i].difference.best)
     point = last[rival]
     (N, D), _ = point.sizes
-    place = [*rows, *(["--at", f"N={N:g},D={D:g}"] if point.at_sizes else ["--budget", f"{point.budget:g}"])]
+    place = ["--at", f"N={N:g},D={D:g}"] if point.at_sizes else ["--budget", f"{point.budget:g}"]
+    place = [*rows, *place, *([] if found.cost == fit_options.COST.default else ["--cost", found.cost])]
     if point.undecided:
         print_next("which runs would tell more", "next", tables[0], *place)
     elif not point.at_sizes:
