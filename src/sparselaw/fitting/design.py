@@ -10,7 +10,7 @@ parameters that are arrays (thetas, 1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,7 +119,8 @@ class Design:
     def columns(self, theta: FloatArray, draws: FloatArray | None = None) -> Columns:
         """The same by name: at the best theta, then at those of the draws (draws, p)."""
         thetas = theta[None, :] if draws is None else np.vstack([theta, draws])
-        return dict(zip(self.names, self.natural(thetas).T, strict=True))
+        values = self.natural(thetas)
+        return by_name(self.names, values[0], values[1:])
 
     def _values(self, thetas: FloatArray) -> FloatArray:
         """The same (thetas, p) before what has vanished is set to zero."""
@@ -243,6 +244,11 @@ class Design:
         """The law at theta; for several sweeps, the first one's."""
         values = [*self.natural(theta).tolist(), 0.0]
         return self.law(**{name: values[self.place.get(name, -1)] for name in self.law.parameters()})
+
+
+def by_name(names: Iterable[str], best: Any, draws: FloatArray) -> Columns:
+    """From the best values (p,) and the draws (draws, p)."""
+    return dict(zip(names, np.vstack([best, draws]).T, strict=True))
 
 
 def prepare(law: type[Law], runs: Runs, *, tied: bool = False, floor: bool = True) -> Design:

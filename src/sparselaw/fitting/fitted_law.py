@@ -11,7 +11,7 @@ import numpy as np
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError, check_positive
 from sparselaw.fitting.clean_runs import Runs
-from sparselaw.fitting.design import Columns, Design
+from sparselaw.fitting.design import Columns, Design, by_name
 from sparselaw.fitting.exponent_tests import (
     EqualityTest,
     LeftOut,
@@ -89,7 +89,7 @@ class FittedLaw(Saved):
     def draws_by_name(self) -> Columns:
         """Of each parameter its best value, then its draws."""
         best = [value.best for value in self.params.values()]
-        return dict(zip(self.params, np.vstack([best, self.draws]).T, strict=True))
+        return by_name(self.params, best, self.draws)
 
     @property
     def name(self) -> str:

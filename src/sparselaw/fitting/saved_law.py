@@ -15,7 +15,7 @@ import numpy as np
 
 from sparselaw.arrays import FloatArray
 from sparselaw.fitting.clean_runs import Runs, Sweeps
-from sparselaw.fitting.design import prepare
+from sparselaw.fitting.design import by_name, prepare
 from sparselaw.fitting.fitted_law import FittedLaw, fitted_law
 from sparselaw.fitting.goodness import goodness
 from sparselaw.fitting.minimise import Minimum, parse_objective
@@ -74,12 +74,11 @@ def law_of(content: dict[str, Any]) -> FittedLaw:
         starts_agreeing=int(content["starts_agreeing"]),
     )
     drawn = _array(content["draws"]).reshape(-1, design.free)
-    best = design.natural(minimum.theta)
     return fitted_law(
         design,
         parse_objective(content["objective"], content["delta"]),
         minimum,
-        dict(zip(design.names, np.vstack([best, drawn]).T, strict=True)),
+        by_name(design.names, design.natural(minimum.theta), drawn),
         level=check_level(content["level"]),
         runs=runs,
         goodness=goodness(design.residuals(minimum.theta), runs, design.free),

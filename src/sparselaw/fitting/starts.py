@@ -28,7 +28,6 @@ STARTS = 8
 MOST_COMBINATIONS = 4096
 LARGEST_START_ROWS = 500
 LARGEST_GRID_ROWS = 2000
-TOGETHER = 40_000  # rows of all grid points that are looked at side by side
 REWEIGHTINGS = 2
 ABSENT = np.log(0.01)  # a coefficient that came out as zero starts so small, but where its slope is felt
 
@@ -100,12 +99,8 @@ def scan(
         powers.append(np.exp(logs - top[:, None] - design.log_loss))
         at.append(at_grid)
         tops.append(top[at[-1]])
-    values, found = np.empty(len(places)), np.empty((len(places), len(powers)))
-    step = max(1, TOGETHER // design.log_loss.size)
-    for first in range(0, len(places), step):
-        part = slice(first, first + step)
-        columns = [power[own[part]] for power, own in zip(powers, at, strict=True)]
-        values[part], found[part] = _projected(columns, design.inverse_scale, weights, delta)
+    columns = [power[own] for power, own in zip(powers, at, strict=True)]
+    values, found = _projected(columns, design.inverse_scale, weights, delta)
     with np.errstate(divide="ignore"):
         return values, np.where(found > 0.0, np.log(found) - np.stack(tops, axis=1), ABSENT)
 

@@ -235,7 +235,7 @@ def _depends_on(parts: IntArray, other: IntArray) -> bool:
     return bool(np.unique(pairs[0]).size == pairs.shape[1])
 
 
-def interpolation_threshold(D: Any, alpha1: float, dimension: float = math.inf) -> Any:
+def interpolation_threshold(D: Any, alpha1: Any, dimension: Any = math.inf) -> Any:
     """The N at which the double-descent peak sits. A nan alpha1 stands for inputs without rare coordinates.
 
     The peak is where the parameters just interpolate the data: at N = K(D) for sparse inputs with alpha1 > 0,
@@ -248,11 +248,13 @@ def interpolation_threshold(D: Any, alpha1: float, dimension: float = math.inf) 
     from sparselaw.inputs.base import seen_law
 
     samples = 1.0 * np.asarray(D, dtype=np.float64)
-    s, g = seen_law(alpha1)
+    values, which = np.unique(alpha1, return_inverse=True)
+    laws = np.array([seen_law(float(value)) for value in values])[which]
+    s, g = np.moveaxis(laws.reshape(*np.shape(alpha1), 2), -1, 0)
     return np.minimum(np.minimum(g * samples**s, samples), dimension)
 
 
-def near_peak(N: Any, D: Any, alpha1: float, dimension: float = math.inf, factor: float = PEAK_FACTOR) -> Any:
+def near_peak(N: Any, D: Any, alpha1: Any, dimension: Any = math.inf, factor: float = PEAK_FACTOR) -> Any:
     """Is N within ``factor`` of the threshold?"""
     ratio = np.asarray(N, dtype=np.float64) / interpolation_threshold(D, alpha1, dimension)
     return (ratio > 1.0 / factor) & (ratio < factor)
@@ -274,10 +276,6 @@ def without_peak(
         alpha1 = np.where(column(table, "inputs").isin(never_rare), np.nan, alpha1)
     dimension = floats(column(table, "dimension")) if "dimension" in table else np.full(N.size, np.inf)
     dimension = np.where(np.isnan(dimension), np.inf, dimension)
-    near = np.zeros(N.size, bool)
-    settings = pd.DataFrame({"alpha1": alpha1, "dimension": dimension})
-    for rows in settings.groupby(["alpha1", "dimension"], dropna=False).indices.values():
-        a, M = settings.iloc[rows[0]]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            near[rows] = near_peak(N[rows], D[rows], float(a), float(M))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        near = near_peak(N, D, alpha1, dimension)
     return table[~near], ({"near the double-descent peak": int(near.sum())} if near.any() else {})
