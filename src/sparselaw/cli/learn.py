@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from sparselaw.cli.answer import SHOWN, Answer
@@ -30,7 +31,7 @@ def learn(
     found = learn_features(source, D=D, N=N, target=target, seeds=seeds, seed=seed, **reading)
 
     def show() -> None:
-        title = f"Learning curve of {found.source}: loss in % of the variance, N infinite"
+        title = f"Learning curve of {Path(found.source).name}: loss in % of the variance, N infinite"
         print_table(title, *found.table_rows())
         if found.widths:
             print_table("Along the model size: N random features, many rows", *found.width_rows())

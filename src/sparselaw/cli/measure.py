@@ -25,6 +25,7 @@ from sparselaw.cli.options import (
 from sparselaw.cli.output import note, print_next, print_table
 from sparselaw.errors import InputError
 from sparselaw.files import write_atomically
+from sparselaw.numbers import short_size
 
 if TYPE_CHECKING:
     from sparselaw.measuring import Measurement
@@ -102,7 +103,8 @@ def measure(
 
 
 def _show(found: Measurement, *files: str) -> None:
-    print_table(f"Features of {found.source}: {found.nonzeros} nonzeros", *found.table_rows())
+    title = f"Features of {Path(found.source).name}: {short_size(found.nonzeros)} nonzeros"
+    print_table(title, *found.table_rows())
     for sentence in found.sentences():
         print(sentence)
     print_next("which theory describes their learning", "learn", *files)
