@@ -66,8 +66,8 @@ class Interval:
         >>> f"{Interval(1.0, 2.0, 4.0):.2f}", f"{Interval(1.0, 2.0, 4.0 / 3.0)}"
         ('2.00 [1.00, 4.00]', '2 [1, 1.333]')
         """
-        low, best, high = (format(value, form) if form else short_number(value) for value in self)
-        return f"{best} [{low}, {high}]"
+        write: Callable[[float], str] = f"{{:{form}}}".format if form else short_number
+        return f"{write(self.best)} {self.ends(write)}"
 
     def __str__(self) -> str:
         return format(self)

@@ -18,7 +18,7 @@ def reproduce(
         autocompletion=names_in("experiments.paper.item", "NAMES"),
         help="figure-1 ... figure-6, table-3, table-4, checks, beyond-networks, beyond-passes. [all]",
     ),
-    out: str = text(..., "Folder for report.html, summary.json, pictures and tables.", "FOLDER"),
+    out: str = text("reproduction", "Folder for report.html, summary.json, pictures and tables.", "FOLDER"),
     quick: bool = flag("--quick", "Fewer seeds and smaller sizes than the paper; says so on every figure."),
     workers: int | None = size(None, "Processes. [default: all cores]"),
     quiet: bool = flag("--quiet", "No progress."),
