@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
 import numpy as np
 
@@ -23,14 +22,20 @@ def read_svmlight(file: FeatureFile) -> Iterator[Nonzeros]:
     rows = 0
     with open_unpacked(file.path, lines=True) as opened:
         while lines := opened.readlines(LINES_AT_ONCE):
-            split = [fields for line in lines if (fields := line.split(b"#", 1)[0].split())]
-            for line, (label, *_) in enumerate(split, start=rows + 1):
-                if b":" in label:
-                    raise ValueError(f"line {line} of data has no label")
-            entries = [[f for f in fields if not f.startswith(b"qid:")] for _, *fields in split]
-            index, value = _numbers(list(chain.from_iterable(entries)))
-            row = np.repeat(np.arange(rows, rows + len(entries)), [len(fields) for fields in entries])
-            rows += len(entries)
+            pairs: list[bytes] = []
+            lengths: list[int] = []
+            for line in lines:
+                fields = line.split(b"#", 1)[0].split()
+                if not fields:
+                    continue
+                if b":" in fields[0]:
+                    raise ValueError(f"line {rows + len(lengths) + 1} of data has no label")
+                entries = [field for field in fields[1:] if not field.startswith(b"qid:")]
+                lengths.append(len(entries))
+                pairs += entries
+            index, value = _numbers(pairs)
+            row = np.repeat(np.arange(rows, rows + len(lengths)), lengths)
+            rows += len(lengths)
             yield Nonzeros(row, index, value, rows)
 
 
