@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from sparselaw.experiments.dynamics.iterations import Row as IterationRow
 from sparselaw.experiments.paper import tables
-from sparselaw.experiments.paper.claims import CLAIMS, above, below, counted, formula_html, judged, near
+from sparselaw.experiments.paper.claims import CLAIMS, above, below, counted, judged, mathml, near
 from sparselaw.experiments.paper.item import NAMES, Printed, Quantity
 from sparselaw.interval import Interval
 
@@ -44,7 +44,7 @@ def test_each_has_an_item_that_exists_and_a_row_of_its_own():
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.words[:40])
 def test_formulas_are_well_formed(claim):
-    ElementTree.fromstring(f"<span>{formula_html(claim.formula)}</span>")
+    ElementTree.fromstring(f"<math>{mathml(claim.formula)}</math>")
 
 
 @pytest.mark.parametrize("claim", RANGED, ids=lambda claim: claim.words[:40])

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 
 from sparselaw.experiments.paper.item import Row
 from sparselaw.interval import Interval
@@ -45,7 +46,7 @@ class Claim:
     """A statement of the paper and the number that decides it."""
 
     words: str
-    formula: str  # as ``formula_html`` reads it
+    formula: str  # as ``mathml`` reads it
     label: str  # in the paper's source
     number: str  # what is measured, as the subject of a sentence
     item: str
@@ -140,15 +141,34 @@ def below(value: float) -> Range:
     return Range(low=-float("inf"), high=value, words=f"below {value:g}")
 
 
-def formula_html(formula: str) -> str:
-    """A formula on a page: letters, their indices, and powers in parentheses.
+def mathml(formula: str) -> str:
+    """The inside of a ``math`` element: letters, their indices, and powers in parentheses.
 
-    >>> formula_html("L ∝ N^(-α1)")
-    '<i>L</i> ∝ <i>N</i><sup>−<i>α</i><sub>1</sub></sup>'
+    >>> mathml("L ∝ N^(-α1)")
+    '<mi>L</mi><mo>∝</mo><msup><mi>N</mi><mrow><mo>−</mo><msub><mi>α</mi><mn>1</mn></msub></mrow></msup>'
     """
-    letters = re.sub(r"[^\W\d_]", r"<i>\g<0></i>", formula.replace("-", "−"))
-    lowered = re.sub(r"(</i>)_?(\d)|_(<i>.</i>)", r"\1<sub>\2\3</sub>", letters)
-    return re.sub(r"\^\(((?:[^()]|\([^()]*\))*)\)", r"<sup>\1</sup>", lowered)
+    tokens = deque(re.findall(r"\d+\.?\d*|\S", re.sub(r"(?<=α)(?=\d)", "_", formula)))
+
+    def row(end: str) -> str:
+        parts: list[str] = []
+        while tokens and tokens[0] != end:
+            token = tokens.popleft()
+            if token in "^_":
+                kind = "msup" if token == "^" else "msub"
+                parts.append(f"<{kind}>{parts.pop()}{one(tokens.popleft(), brackets=False)}</{kind}>")
+            else:
+                parts.append(one(token))
+        return "".join(parts)
+
+    def one(token: str, brackets: bool = True) -> str:
+        if token == "(":
+            inside = row(")")
+            tokens.popleft()
+            return f"<mrow>{f'<mo>(</mo>{inside}<mo>)</mo>' if brackets else inside}</mrow>"
+        kind = "mn" if token[0].isdigit() else "mi" if token.isalpha() else "mo"
+        return f"<{kind}>{escape(token.replace('-', '−'))}</{kind}>"
+
+    return row("")
 
 
 _JOINT = "joint exponent (sparse N, dense N, dense D)"

@@ -22,7 +22,7 @@ import psutil
 from threadpoolctl import threadpool_limits
 
 from sparselaw.errors import InputError, check_size
-from sparselaw.experiments.paper.claims import counted, formula_html, judged, shown
+from sparselaw.experiments.paper.claims import counted, judged, mathml, shown
 from sparselaw.experiments.paper.item import NAMES, Context, Item, Quantity, Result, Row, chosen, item
 from sparselaw.files import write_atomically
 from sparselaw.interrupts import no_more_ctrl_c
@@ -289,7 +289,7 @@ def write_summary(folder: Path, seconds: float) -> Summary:
         claims=content["claims"],
         counted=counted(content["claims"]),
         facts=facts,
-        formula_html=formula_html,
+        mathml=mathml,
         shown=shown,
     )
     return summary
