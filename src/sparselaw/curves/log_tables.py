@@ -1,12 +1,14 @@
 """From files, frames and arrays to the rows of single runs: step, rate, loss, and sizes where they are there.
 
-A long run is averaged over neighbours: a million lines then take no longer than thousands.
+A table with separators that is larger than a few megabytes is read in chunks, and a run that grows long is
+averaged in pairs of neighbours as it comes: a log of a million lines takes no more room than one of
+thousands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,14 @@ import pandas as pd
 
 from sparselaw.arrays import FloatArray
 from sparselaw.errors import InputError
+from sparselaw.files import open_unpacked
 from sparselaw.fitting.clean_runs import as_table
-from sparselaw.fitting.tables import column, find_columns, floats, labels, listed
+from sparselaw.fitting.read import LOOKED_AT, kind_of_file, separator_of
+from sparselaw.fitting.tables import column, find_columns, floats, labels, listed, table_of
 
-MOST_ROWS = 8_000  # of a run; of more, neighbours are averaged
+LARGE = 5_000_000  # bytes
+CHUNK = 30_000  # rows read at a time
+ROOM = 4_000  # rows of a run; at twice as many, neighbours are averaged
 STEP, RATE, LOSS, SIZE, DATA, BATCH = range(6)  # columns of the rows of a run
 ROLES = ("run", "step", "lr", "loss", "N", "D", "batch")
 # Compared without case and signs; the first that is there counts.
@@ -32,47 +38,55 @@ NAMES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class RunRows:
-    """Rows of step, rate, loss, N, D and batch, with NaN for an empty cell. Steps only grow."""
+    """Rows of step, rate, loss, N, D and batch, with NaN for an empty cell. Steps only grow.
 
-    name: str
-    rows: FloatArray
-    averaged: int  # logged rows in each of them
-    restarts: int
-    lost: int  # rows with a step and no loss that can be used
-    batches: int  # how many sizes of the batch
-
-
-def run_rows(name: str, logged: FloatArray) -> RunRows:
-    """The rows of one run as logged; where steps go back, what came before from there on is replaced.
-
-    >>> run = run_rows("a", np.array([[1, 1, 3.0, 0, 0, 0], [2, 1, 2.5, 0, 0, 0], [2, 1, 2.4, 0, 0, 0]]))
+    >>> run = RunRows("a")
+    >>> run.add(np.array([[1, 1, 3.0, 0, 0, 0], [2, 1, 2.5, 0, 0, 0], [2, 1, 2.4, 0, 0, 0]]))
     >>> run.rows[:, LOSS], run.restarts
     (array([3. , 2.4]), 0)
     """
-    rows = logged[np.isfinite(logged[:, STEP]) & (logged[:, STEP] >= 0.0)]
-    rows[~np.isfinite(rows)] = np.nan
-    rows[rows[:, LOSS] <= 0.0, LOSS] = np.nan
-    lost = int(np.count_nonzero(np.isnan(rows[:, LOSS])))
-    restarts = int(np.count_nonzero(np.diff(rows[:, STEP]) < 0.0))
-    later = np.minimum.accumulate(rows[::-1, STEP])[::-1]  # a step logged twice: the last counts
-    rows = rows[np.append(rows[:-1, STEP] < later[1:], True)] if len(rows) else rows
-    averaged = 1
-    while len(rows) // averaged > MOST_ROWS:
-        averaged *= 2
-    whole = len(rows) // averaged * averaged
-    parts = np.split(rows, [whole])
-    means = [_means(part, min(averaged, max(1, len(part)))) for part in parts]
-    batches = np.unique(logged[np.isfinite(logged[:, BATCH]), BATCH]).size
-    return RunRows(
-        name=name,
-        rows=np.concatenate(means),
-        averaged=averaged,
-        restarts=restarts,
-        lost=lost,
-        batches=batches,
-    )
+
+    name: str
+    means: FloatArray = field(default_factory=lambda: np.empty((0, 6)))
+    rest: FloatArray = field(default_factory=lambda: np.empty((0, 6)))  # not in a mean yet
+    averaged: int = 1  # logged rows in each mean
+    restarts: int = 0
+    lost: int = 0  # rows with a step and no loss that can be used
+    batches: set[float] = field(default_factory=set)
+
+    @property
+    def rows(self) -> FloatArray:
+        """All of them so far."""
+        return np.concatenate([self.means, _means(self.rest, max(1, len(self.rest)))])
+
+    def add(self, new: FloatArray) -> None:
+        """More rows; where steps go back, what came before from there on is replaced."""
+        new = new[np.isfinite(new[:, STEP]) & (new[:, STEP] >= 0.0)].astype(np.float64)
+        loss, rate = new[:, LOSS], new[:, RATE]
+        bad = ~np.isfinite(loss) | (loss <= 0.0)
+        loss[bad] = np.nan
+        self.lost += int(np.count_nonzero(bad))
+        if len(self.batches) < 10:
+            self.batches |= set(np.unique(new[np.isfinite(new[:, BATCH]), BATCH])[:10].tolist())
+        rate[~np.isfinite(rate)] = np.nan
+        back = np.flatnonzero(np.diff(new[:, STEP]) < 0.0) + 1
+        for part in np.split(new, back) if len(new) else ():
+            last = self.rows[-1, STEP] if len(self.means) or len(self.rest) else -1.0
+            if part[0, STEP] <= last:
+                self.restarts += int(part[0, STEP] < last)
+                self.means = self.means[self.means[:, STEP] < part[0, STEP]]
+                self.rest = self.rest[self.rest[:, STEP] < part[0, STEP]]
+            kept = part[np.append(np.diff(part[:, STEP]) > 0.0, True)]  # a step logged twice: the last counts
+            logged = np.concatenate([self.rest, kept])
+            whole = len(logged) // self.averaged * self.averaged
+            self.means = np.concatenate([self.means, _means(logged[:whole], self.averaged)])
+            self.rest = logged[whole:]
+            while len(self.means) > 2 * ROOM:
+                even = len(self.means) // 2 * 2
+                self.means = np.concatenate([_means(self.means[:even], 2), self.means[even:]])
+                self.averaged *= 2
 
 
 def _means(rows: FloatArray, count: int) -> FloatArray:
@@ -84,14 +98,24 @@ def _means(rows: FloatArray, count: int) -> FloatArray:
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
-def read_logs(source: Any, columns: Mapping[str, str] | None = None) -> tuple[list[RunRows], list[str], str]:
-    """Runs of a path, a table, (step, lr, loss) arrays, or a list or mapping of these; notes; the clock.
+@dataclass(slots=True)
+class Found:
+    """All runs by name, and what a reader should know of the columns."""
+
+    runs: dict[str, RunRows] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    clock: str = "step"
+
+
+def read_logs(source: Any, columns: Mapping[str, str] | None = None) -> Found:
+    """Runs of a path, a table, (step, lr, loss) arrays, or a list or mapping of these.
 
     Raises
     ------
     InputError
         Where there is no loss, or neither steps nor tokens nor samples.
     """
+    found = Found()
     parts: Iterable[tuple[str, Any]] = [("", source)]
     if isinstance(source, Mapping) and not _is_table(source):
         parts = [(str(name), part) for name, part in source.items()]
@@ -99,26 +123,19 @@ def read_logs(source: Any, columns: Mapping[str, str] | None = None) -> tuple[li
         if not source:
             raise InputError("curves", "[]", "is empty", "give at least one curve")
         parts = [("", part) for part in source]
-    runs: dict[str, list[FloatArray]] = {}
-    notes: list[str] = []
-    clock = "step"
     for name, part in parts:
-        if _is_arrays(part) and len({len(v) for v in part}) > 1:
-            raise InputError(
-                "curves", "", "has step, lr and loss of different lengths", "give as many of each"
-            )
-        table = as_table(dict(zip(("step", "lr", "loss"), part, strict=True)) if _is_arrays(part) else part)
-        if not name:
-            is_path = isinstance(part, str | Path)
-            name = (Path(part).name.split(".")[0] or str(part)) if is_path else f"curve {len(runs) + 1}"
-        roles = _roles([str(column) for column in table], columns)
-        values, clock_here = _values(table, roles, notes)
-        clock = clock_here or clock
-        of = np.zeros(len(table), np.int64) if "run" not in roles else labels(column(table, roles["run"]))
-        for i, first in enumerate(np.unique(of, return_index=True)[1]):
-            own = name if "run" not in roles else str(column(table, roles["run"]).iloc[first])
-            runs.setdefault(own, []).append(values[of == i])
-    return [run_rows(name, np.concatenate(parts)) for name, parts in runs.items()], notes, clock
+        if isinstance(part, str | Path):
+            path = Path(part)
+            tables: Iterable[pd.DataFrame] = _tables(path, columns)
+            name = name or path.name.split(".")[0] or str(part)
+        else:
+            tables = [table_of(_named_arrays(part) if _is_arrays(part) else part)]
+            name = name or f"curve {len(found.runs) + 1}"
+        for table in tables:
+            _add(found, table, name, columns)
+    if not found.runs:
+        raise InputError("curves", "", "has no rows", "give a log with steps, rates and losses")
+    return found
 
 
 def _is_table(source: Mapping[Any, Any]) -> bool:
@@ -134,6 +151,38 @@ def _is_arrays(part: Any) -> bool:
         and len(part) == 3
         and all(np.ndim(v) == 1 and np.asarray(v).dtype.kind in "iuf" for v in part)
     )
+
+
+def _named_arrays(part: tuple[Any, ...]) -> dict[str, Any]:
+    if len({len(v) for v in part}) > 1:
+        raise InputError("curves", "", "has step, lr and loss of different lengths", "give as many of each")
+    return dict(zip(("step", "lr", "loss"), part, strict=True))
+
+
+def _tables(path: Path, columns: Mapping[str, str] | None) -> Iterator[pd.DataFrame]:
+    """The whole of a small file or a folder; chunks of a large table with separators."""
+    kind = kind_of_file(path)
+    if not (path.is_file() and path.stat().st_size > LARGE and kind in ("csv", "tsv")):
+        yield as_table(path)
+        return
+    try:
+        with open_unpacked(path, lines=True) as opened:
+            lines = [
+                opened.readline(1_000_000).decode("utf-8-sig", errors="replace") for _ in range(LOOKED_AT)
+            ]
+        separator = "\t" if kind == "tsv" else separator_of([line.rstrip() for line in lines if line])
+        form: dict[str, Any] = {"sep": separator, "skipinitialspace": True, "encoding": "utf-8-sig"}
+        with open_unpacked(path, lines=True) as opened:
+            names = [str(name) for name in pd.read_csv(opened, nrows=1, **form).columns]
+        wanted = set(_roles(names, columns).values())
+        with open_unpacked(path, lines=True) as opened:
+            for chunk in pd.read_csv(opened, chunksize=CHUNK, usecols=lambda n: str(n) in wanted, **form):
+                yield table_of(chunk.reset_index(drop=True))
+    except InputError:
+        raise
+    except (OSError, EOFError, ValueError) as error:  # pandas' own are of the last kind
+        reason = " ".join(str(error).split())[:120]
+        raise InputError("file", path, f"is not readable as csv ({reason})", "check its contents") from None
 
 
 def _roles(names: list[str], given: Mapping[str, str] | None) -> dict[str, str]:
@@ -159,23 +208,33 @@ def _roles(names: list[str], given: Mapping[str, str] | None) -> dict[str, str]:
     return found | {role: common[role] for role in ("loss", "N", "D") if role in common}
 
 
-def _values(table: pd.DataFrame, roles: Mapping[str, str], notes: list[str]) -> tuple[FloatArray, str]:
-    """The cells of a table as rows of a run, and the column that stands for steps where there are none."""
+def _add(found: Found, table: pd.DataFrame, default: str, columns: Mapping[str, str] | None) -> None:
+    """The rows of a table to the runs they are of."""
+    roles = _roles([str(name) for name in table], columns)
     if "loss" not in roles:
         raise InputError("columns", listed(table), "no column for the loss", "name it with columns loss=...")
     values = {role: floats(column(table, name)) for role, name in roles.items() if role != "run"}
     values = {r: v for r, v in values.items() if r in ("loss", "lr", "step") or np.isfinite(v).any()}
-    clock = ""
     if "step" not in values:
         if "D" not in values:
             missing = "no column for steps, tokens or samples"
             raise InputError("columns", listed(table), missing, "name it: columns step=...")
-        values["step"], clock = values["D"], roles["D"]
-        notes.append(f"there are no steps: {clock} is taken in their place, in schedules too")
+        values["step"] = values["D"]
+        found.clock = roles["D"]
+        found.notes.append(f"there are no steps: {roles['D']} is taken in their place, in schedules too")
     if "train" in roles["loss"].lower():
-        notes.append(f"the loss is the column {roles['loss']}")
+        found.notes.append(f"the loss is the column {roles['loss']}")
     nothing = np.full(len(table), np.nan)
-    return np.column_stack([values.get(r, nothing) for r in ("step", "lr", "loss", "N", "D", "batch")]), clock
+    rows = np.column_stack([values.get(r, nothing) for r in ("step", "lr", "loss", "N", "D", "batch")])
+    if "run" not in roles:
+        found.runs.setdefault(default, RunRows(default)).add(rows)
+        return
+    cells = column(table, roles["run"])
+    of = labels(cells)
+    order = np.argsort(of, kind="stable")
+    for part in np.split(order, np.flatnonzero(np.diff(of[order])) + 1):
+        name = str(cells.iloc[part[0]])
+        found.runs.setdefault(name, RunRows(name)).add(rows[part])
 
 
 def rates_of(source: Any) -> tuple[FloatArray, FloatArray]:

@@ -73,9 +73,10 @@ def make_logs(
     N: float | None = None,
 ) -> tuple[tuple[Log, ...], list[str], str]:
     """Every run, read and judged; what there is to say; the clock. See ``fit_curves`` for the arguments."""
-    runs, said, clock = read_logs(source, columns)
+    found = read_logs(source, columns)
+    said = found.notes
     logs: list[Log] = []
-    for run in runs:
+    for run in found.runs.values():
         log = _log(run, said, warmup=warmup, lr=lr, shape=shape, steps=steps)
         if log is not None:
             logs.append(log if N is None or np.isfinite(log.N) else replace(log, N=N))
@@ -93,7 +94,7 @@ def make_logs(
     if any(known) and not all(known):
         said.append("N is not known for every run: sizes are not told apart")
         logs = [replace(log, N=float("nan")) for log in logs]
-    return _branches(logs), list(dict.fromkeys(said)), clock
+    return _branches(logs), list(dict.fromkeys(said)), found.clock
 
 
 def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
@@ -116,9 +117,9 @@ def _log(run: RunRows, said: list[str], **plan: Any) -> Log | None:
         f"{run.lost - ahead} rows without a usable loss are left out": run.lost > ahead,
         f"steps go back {times}: the rows logged last count": run.restarts,
         f"a long log, averaged over {run.averaged} rows each": run.averaged > 1,
-        "the batch changes on the way, which the law does not know": run.batches > 1,
+        "the batch changes on the way, which the law does not know": len(run.batches) > 1,
         "data per step change on the way: the law does not know of batches":
-            run.batches <= 1 and _data_per_step_changes(rows),
+            len(run.batches) <= 1 and _data_per_step_changes(rows),
         "the log looks smoothed, which shifts and hides the curve: log single losses":
             log.smoothed and not log.diverged,
         "the rate rises again after the warm-up, where the law is not tested": schedule.rewarmed(),
