@@ -350,3 +350,9 @@ def test_the_next_step_is_a_plan_only_where_one_recipe_is_better(tmp_path, capsy
     with pytest.raises(SystemExit):
         main(["compare", *files, "--budget", "1e20"])
     assert next_step in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_tenth_of_a_cheap_target_buys_nothing_and_the_least_that_helps_is_spent():
+    found = next_runs(table(), at=[(6e7, 1.2e9)])
+    assert found.runs
+    assert found.spend > 0.1 * 6 * 6e7 * 1.2e9

@@ -57,8 +57,8 @@ def _show(found: Forecast, *runs: str) -> None:
     points, backtest, law, pulls = found.tables().values()
     print_table(*points)
     print(f"status {found.status}; runs scatter by {100 * found.noise:.2g} %")
-    if runs:
-        last = found.points[-1]
+    last = found.points[-1]
+    if runs and last.ahead > 0.0:  # cheaper ones were made: no further run tells much of them
         at = f"N={short_size(last.N)},D={short_size(last.D)}"
         print_next("which runs would make it narrower", "next", *runs, "--at", at)
     print_table(*backtest)

@@ -135,7 +135,11 @@ def plan(
         if len(plans) > 1:
             _show_many(plans)
         else:
-            _show(plans[0], *([runs, *fit_options.ROWS.retyped(rows)] if runs else []))
+            made = (
+                getattr(source, "usual_budget", None) or 0.0
+            )  # cheaper runs are told little by further ones
+            further = runs and plans[0].cost.startswith("6nd") and plans[0].budget > made
+            _show(plans[0], *([runs, *fit_options.ROWS.retyped(rows)] if further else []))
         if ways is not None:
             print_table("Three approaches: N ~ C^a, D ~ C^b", *ways.table())
 

@@ -274,10 +274,17 @@ class _Question:
         chosen = best_set(self.predictive.posterior, self.target, N, D, prices, spend, most)
         return np.column_stack([N, D, prices])[chosen]
 
+    def one(self, spend: float) -> FloatArray:
+        """The most telling run; none where the money buys none of the sizes."""
+        try:
+            return self.best(spend, 1)
+        except InputError:
+            return NO_RUNS
+
     def least_that_helps(self, spend: float, helps: float) -> tuple[float, str]:
         """The price and the size of a run that brings the width down to ``helps``, beyond this money."""
         for factor in LARGER:
-            one = self.best(factor * spend, 1)
+            one = self.one(factor * spend)
             if self.width(one) <= helps:
                 return float(one[0, 2]), f"N = {short_size(one[0, 0])}, D = {short_size(one[0, 1])}"
         if self.sizes is not None:
@@ -291,12 +298,7 @@ class _Question:
     def usual_spend(self, helps: float) -> float:
         """A tenth of what the targets cost, or the least that helps."""
         tenth = 0.1 * float(np.sum(self.cost.compute(*self.asked.T)))
-        try:
-            if self.width(self.best(tenth, 1)) <= helps:
-                return tenth
-        except InputError:  # it buys none of the sizes
-            pass
-        return self.least_that_helps(tenth, helps)[0]
+        return tenth if self.width(self.one(tenth)) <= helps else self.least_that_helps(tenth, helps)[0]
 
     def repeated(self, spend: float) -> FloatArray:
         """Present runs to make once more for this money, the most expensive first."""
