@@ -225,6 +225,7 @@ def test_a_table_that_cannot_be_is_refused(changed, tmp_path):
 
 def test_a_measurement_of_version_0_2_is_read(tmp_path):
     found = sl.measure(np.eye(40, 12) * np.arange(1.0, 13.0)).as_dict()
+    assert found["energy"] == found["variance"]
     found["table"]["energy"] = found["table"].pop("squares")
     (tmp_path / "old.json").write_text(json.dumps(found))
     old = sl.TabulatedInputs.from_file(tmp_path / "old.json")

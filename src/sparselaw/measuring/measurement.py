@@ -207,6 +207,7 @@ class Measurement(Record):
             "kind": "measurement",
             **to_dict(self, "source", "rows", "features", "seen", "dead", "dead_limit", "nonzeros"),
             "nonzeros_per_row": self.nonzeros / self.rows,
+            "energy": self.variance,  # its name in version 0.2
             **to_dict(self, "variance", "values", "blocks", "regime"),
             "regime_meaning": self.meaning(),
             **to_dict(self, "curve", "windows", *why, "beyond", **why),
