@@ -19,6 +19,7 @@ import sparselaw as sl
 
 KEPT = Path(__file__).with_name("surface_cells.csv")
 FRESH = Path(__file__).with_name("fresh_cells.csv")
+NEW = Path(__file__).with_name("new_fresh_cells.csv")
 RESULTS = ("mean", "stderr", "median", "median_stderr")
 
 
@@ -76,6 +77,17 @@ def test_fresh_cells_with_small_data_sets(group, most):
     assert np.median([point.loss_error for _, point in of]) < most
     precise = [(known, point) for known, point in of if known["stderr"] < 0.01 * known["mean"]]
     assert np.mean([holds(point.loss, point, known, 1.0 + 2.0 * most) for known, point in precise]) < 0.8
+
+
+@pytest.mark.parametrize(("group", "most"), [("power", 0.03), ("table", 0.015), ("small", 0.06)])
+def test_cells_that_were_drawn_later(group, most):
+    """Seed 777501: looked at when the skew of the rank and the next order in 1/D had been put in."""
+    of = [(known, point) for cell, known, point in kept(NEW) if cell.group == group]
+    assert len(of) >= 40
+    assert np.mean([holds(point.loss, point, known) for known, point in of]) >= 0.95
+    assert np.median([point.loss_error for _, point in of]) < most
+    precise = [(known, point) for known, point in of if known["stderr"] < 0.01 * known["mean"]]
+    assert np.mean([holds(point.loss, point, known, 1.0 + 3.0 * most) for known, point in precise]) < 0.8
 
 
 def test_medians_where_the_mean_is_infinite():

@@ -42,7 +42,7 @@ _DERIVATIVES = np.array(  # of y^k: by derivative, k and power
     [[[math.perm(k, m) * (p == k - m) for p in _ORDERS] for k in _ORDERS] for m in range(4)], float
 )
 DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
-HARDLY_SHORT = 4.0  # of D, in log: deeper, the closure has lost its digits and S is D
+HARDLY_SHORT = 0.02  # of D: deeper, the closure has lost its digits and S is D
 RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
 PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
@@ -68,12 +68,14 @@ class Coactivation(Sampled):
         found = expected_rank(*cell_nodes[:2], float(D))
         super().__init__(counts, float(D), rank=min(found.mean, counts.rank, float(D)), rank_sd=found.sd)
         self._cells, self._closure, self._free = cell_nodes, closure, found.free
-        self.rank_error = found.loops**2
+        self.rank_error = 0.5 * abs(found.loops)
         chance = seen(cell_nodes[1], float(D))
         shares = cell_nodes[0] * chance * (1.0 - chance)
         variance = max(float(shares.sum()), 1e-300)  # of the coordinates seen; sharing turns their skew round
         self.skew = float(shares @ (1.0 - 2.0 * chance)) / variance * (2.0 * found.sd**2 / variance - 1.0)
-        self.most = float(min(D, np.floor(cell_nodes[0].sum() + 0.5)))
+        most = float(cell_nodes[0].sum())
+        self.most = float(min(D, np.floor(most + 0.5)))
+        self.hardly_open = min(max(2.0 - (most - self.rank) / HARDLY, 0.0), 1.0)
         self._states: dict[float, CavityState] = {}
         self._ratios: dict[float, FloatArray] = {}
         self._polynomials: dict[int, FloatArray] = {}
@@ -114,7 +116,15 @@ class Coactivation(Sampled):
     @functools.cached_property
     def _lowest(self) -> int:
         """The deepest stride at which the closure is asked; no deeper than where S is hardly short of D."""
-        return math.ceil(max(self._top - DEEPEST, float(self.end) - math.log(self.D) - HARDLY_SHORT) / STRIDE)
+        deepest = self._top - DEEPEST
+        if self.full:
+            deepest = max(deepest, float(self.end) + math.log(HARDLY_SHORT / self.D))
+        return math.ceil(deepest / STRIDE)
+
+    @property
+    def full(self) -> bool:
+        """Whether every sample is taken up: the rank is D."""
+        return bool(self._crowded and self.D - self.rank < HARDLY_SHORT)
 
     @property
     def floor(self) -> Any:
@@ -328,8 +338,7 @@ class Coactivation(Sampled):
     def error(self, x: FloatArray) -> FloatArray:
         """The square of what sharing does to t: trees are exact, and loops are of the next order.
 
-        And what is left where coordinates and samples are both a few, and all of t where hardly a data set
-        leaves a coordinate open.
+        And what is left where coordinates and samples are both a few.
         """
         x = np.atleast_1d(x)
         out = np.full(x.shape, np.minimum(self.share, 1.0) ** 2)
@@ -342,9 +351,8 @@ class Coactivation(Sampled):
 
     @functools.cached_property
     def _end_error(self) -> float:
-        rare = max(1.0 - (float(self._cells[0].sum()) - self.rank) / HARDLY, 0.0)
         if not self.crowded or self.left_open <= 0.0:
-            return float(min(self.share, 1.0) ** 2 + rare)
+            return float(min(self.share, 1.0) ** 2)
         medium = self._medium
         return min(math.log(self.left_open / medium) ** 2, MOST_ERROR) if medium > 0.0 else MOST_ERROR
 

@@ -46,7 +46,7 @@ def end_slopes(law: Any) -> tuple[tuple[float, float], tuple[float, float]]:
     if (m.P < LOST * m.S).any():
         return _followed(law, medium, np.ones(2), float(law.inner(x)[0]))
     found = np.stack([m.P, m.T]) / kappa
-    if law._crowded:  # as the effective medium goes on
+    if law.full:  # as the effective medium goes on
         there = Sampled.at(law, x)
         found = found * np.clip(medium[:, None] / (np.stack([there.P, there.T]) / kappa), 1.0, MOST_ON)
     else:
@@ -54,7 +54,6 @@ def end_slopes(law: Any) -> tuple[tuple[float, float], tuple[float, float]]:
         found = found - law._free * np.stack([plain.P, plain.T]) / kappa + alone
     with np.errstate(invalid="ignore"):
         errors = np.abs(np.nan_to_num(np.log(found[:, 1] / found[:, 0])))
-    errors += 1.0 / (2.0 * max(law.D - law.rank, abs(law.D - law.of.rank)) + 1.0)  # of K - D, halved
     return _followed(law, found[:, 0], errors, float(law.inner(x)[0]))
 
 
@@ -64,6 +63,9 @@ def _followed(
     """With the next order in 1/D at y (``looped``)."""
     m, (df2, of_S, _) = law.of.at(np.array([y])), law.of.loops(np.array([y]))
     own = 0.0 if law.crowded else m.Q / law.D
+    if law.crowded:  # 1/left is 1/(left - 1), and scatters, as far as coordinates are seen repeatedly
+        left = max(law.D - law.rank, abs(law.D - law.of.rank), 1.0)
+        errors = errors + (1.0 / max(left - 1.0, 1.0) + (law.rank_sd / left) ** 2) * df2 / law.rank
     more = float(np.clip((df2 / (law.D * (law.D - df2)) * of_S - own) / m.P, -MOST, MOST)[0])
     (every, of_seen), (error, other) = (found * (1.0 + more)).tolist(), (errors + abs(more)).tolist()
     return (every, of_seen), (error, other)

@@ -141,6 +141,8 @@ class GramLaw(ABC):
         The largest rank that a data set can have: no more than the samples, nor the coordinates.
     unseen
         The variance that no data set of this size shows, on average: no loss is below it.
+    hardly_open
+        One where so few data sets leave a coordinate unseen that a simulation meets none, else zero.
     end
         The variable of ``along`` at kappa -> 0.
     rank_error
@@ -156,6 +158,7 @@ class GramLaw(ABC):
     skew: float = 0.0
     most: Any = np.inf
     unseen: Any = 0.0
+    hardly_open: Any = 0.0
     end: Any = -np.inf
 
     def take(self, i: Any) -> Self:  # noqa: ARG002
@@ -213,10 +216,7 @@ class GramLaw(ABC):
         return 1.0
 
     def looped(self, x: FloatArray) -> tuple[FloatArray, Any]:
-        """What the next order in 1/D adds to S, S', t and t' (rows) where the moments leave it out.
-
-        And whether label noise feels it.
-        """
+        """What the next order in 1/D adds to S, S', t, t' (rows), and whether label noise feels it."""
         return np.zeros((4, x.size)), False
 
     def error(self, x: FloatArray) -> FloatArray:

@@ -18,7 +18,10 @@ class SideBySide:
 
     laws: tuple[Any, ...]
     which: NDArray[np.intp]
-    numbers: ClassVar[tuple[str, ...]] = ("rank", "rank_error", "noise_error", "rank_sd", "most", "unseen")
+    numbers: ClassVar[tuple[str, ...]] = (
+        *("rank", "rank_error", "noise_error", "rank_sd"),
+        *("most", "unseen", "hardly_open"),
+    )
 
     def _put(self, laws: Sequence[GramLaw]) -> None:
         vars(self).update(laws=tuple(laws), which=np.arange(len(laws)))

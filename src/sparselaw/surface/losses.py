@@ -240,6 +240,7 @@ def surface(law: GramLaw, N: FloatArray | float, ridge: float = 0.0, noise: floa
     quiet = leading * factor
     scattered = quiet * share
     few, of_law = 1.0 / np.minimum(N, law.rank), law.error(of.x)
+    of_law = of_law + law.hardly_open * np.where(nothing, 0.0, np.minimum(law.unseen / of.m.A0, 1.0))
     of_noise = of_law + law.noise_error
     changed = np.abs(factor - 1.0)
     error = changed * (changed + few) + N**-2.0 + np.abs(share) * (np.abs(share) + few) + of_law
