@@ -289,9 +289,11 @@ class Coactivation(Sampled):
             rows[[0, 4, 7], i] = self.one(i)._end_scatter
         return Scatter(*rows)
 
-    def unexplained(self, x: FloatArray) -> FloatArray:
-        """The closure does not know it: that of the effective medium."""
-        return Sampled.scatter(self, x).unexplained(Sampled.at(self, x))
+    def scattered(self, x: FloatArray) -> tuple[Scatter, FloatArray]:
+        """The closure does not know what is unexplained: that of the effective medium."""
+        medium = Sampled.scatter(self, x)
+        cov = self.scatter(x) if self.crowding >= APART or np.isneginf(x).any() else medium
+        return cov, medium.unexplained(Sampled.at(self, x))
 
     @functools.cached_property
     def _closure_scatter(self) -> CavityScatter:

@@ -37,9 +37,7 @@ ENTRIES = 160_000  # of a matrix of effective ridges and atoms at a time
 
 
 def each(rows: FloatArray, by: FloatArray) -> FloatArray:
-    """Every row times ``by``, or times its own row of it: the same to the last bit, whatever other rows there
-    are.
-    """
+    """Every row times ``by``, or its own row of it: the same to the last bit beside any others."""
     return np.asarray((rows[:, None] @ by[..., None])[:, 0, 0])
 
 
@@ -205,9 +203,10 @@ class GramLaw(ABC):
         """The share by which rank - S rises, on average over data sets, with each unit of the rank."""
         return np.zeros(np.shape(x))
 
-    def unexplained(self, x: FloatArray) -> FloatArray:
-        """The variance of A0 over data sets that have the same S, relative to its square."""
-        return self.scatter(x).unexplained(self.at(x))
+    def scattered(self, x: FloatArray) -> tuple[Scatter, FloatArray]:
+        """How data sets differ, and the variance of A0 over those of the same S, relative to its square."""
+        cov = self.scatter(x)
+        return cov, cov.unexplained(self.at(x))
 
     def apart(self) -> float:
         """The share of data sets in which coordinates depend on each other only by sharing their one

@@ -127,7 +127,8 @@ def _below(
     wanted = (min(N, nearest - 1.5 * step), min(N, nearest), min(N + step, nearest))
     of = state_at(law, np.maximum(np.array(wanted), FEWEST), 0.0)
     logs = np.log(of.leading * (law.rank - of.N))
-    variance, own = float(law.scatter(of.x[[1]]).SS[0]), float(law.unexplained(of.x[[1]])[0])
+    cov, unexplained = law.scattered(of.x[[1]])
+    variance, own = float(cov.SS[0]), float(unexplained[0])
     alike = float(of.N[1] * of.F[1] / (of.N[1] - of.F[1]))
     narrower = min(alike / (law.rank - float(of.N[1])), 1.0)
     return of.N.tolist(), logs.tolist(), variance, math.sqrt(math.log1p(own)), narrower
