@@ -1,7 +1,7 @@
 // Budget: the valley of one budget, its best N and D on both sides of the peak, what a wrong N costs, the frontier.
 
 import { createChart } from "./chart.js";
-import { box, choice } from "./controls.js";
+import { box, choice, settingsOf } from "./controls.js";
 import { el, loss, maths, number, size } from "./dom.js";
 import { inputsOf } from "./inputs.js";
 import { createLive, draftFirst, leadingFirst } from "./live.js";
@@ -38,9 +38,7 @@ export const budget = {
     }, sketch);
     const askFrontier = createLive(app, frontier, (given, signal) => app.api.values("budget/frontier", given, signal), (found) => frontier.draw(found.chart, found), leadingFirst);
     const which = choice(app, "surface", "Surface", [["sharp", "sharp"], ["leading", "leading"]]);
-    const settings = el(
-      "form",
-      { class: "settings", "aria-label": "The budget", onsubmit: (event) => event.preventDefault() },
+    const settings = settingsOf("The budget",
       box(app, "budget", "compute C", { placeholder: "usual", help: "usual: 10^{12}, or ten times the largest run" }),
       menu(app, "cost", "cost of N and D", COSTS),
       choice(app, "from", "From", [["theory", "the theory"], ["runs", "your runs"]]),

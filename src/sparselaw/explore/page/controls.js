@@ -42,3 +42,6 @@ export function choice(app, name, label, options) {
   });
   return el("fieldset", { class: "choice", "data-control": name }, el("legend", {}, label), el("div", { class: "options" }, ...radios.flatMap(([, radio, text]) => [radio, text])));
 }
+
+// The controls of a view, side by side; nothing is sent when Enter is pressed.
+export const settingsOf = (label, ...controls) => el("form", { class: "settings", "aria-label": label, onsubmit: (event) => event.preventDefault() }, ...controls);

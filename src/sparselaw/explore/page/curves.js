@@ -1,7 +1,7 @@
 // Loss curves: drop a log, see its end move as the schedule is dragged.
 
 import { createChart } from "./chart.js";
-import { box, slider } from "./controls.js";
+import { box, settingsOf, slider } from "./controls.js";
 import { dropZone, el, loss, number } from "./dom.js";
 import { createLive, report } from "./live.js";
 import { block, ends, notes, percent, TABLES, tableOf } from "./tables.js";
@@ -20,9 +20,7 @@ export const curves = {
     const sample = el("button", { type: "button", onclick: () => read(null) }, "Use the sample log");
     const help = ["One row for each logged step: run, step, lr and loss."];
     const zone = dropZone("curves-file", "Drop a log of training here, or choose a file", read, TABLES, help, sample);
-    const settings = el(
-      "form",
-      { class: "settings", "aria-label": "Schedule", onsubmit: (event) => event.preventDefault() },
+    const settings = settingsOf("Schedule",
       slider(app, "curve_decay", "decay", { min: 0.02, max: 1, step: 0.01, help: "share of the steps in which the rate falls" }),
       slider(app, "curve_end", "last rate", { min: 0, max: 1, step: 0.01, help: "over the peak rate" }),
       box(app, "curve_steps", "steps", { width: "short", placeholder: "usual", help: "of the whole run; usual: as the longest" }),

@@ -1,7 +1,7 @@
 // Which runs to make next, and which of two recipes is better: two tabs of Your runs.
 
 import { createChart } from "./chart.js";
-import { box } from "./controls.js";
+import { box, settingsOf } from "./controls.js";
 import { el, loss, maths, number, size, takeDrops } from "./dom.js";
 import { createLive, report } from "./live.js";
 import { block, ends, notes, percent, TABLES, tableOf } from "./tables.js";
@@ -12,9 +12,7 @@ export function createNext(app) {
   const chart = createChart("The next runs among the budgets", "next");
   const runs = block("Runs to make next");
   const answers = el("div", { class: "results", hidden: true }, chart.node, runs.node);
-  const settings = el(
-    "form",
-    { class: "settings", "aria-label": "Next runs", onsubmit: (event) => event.preventDefault() },
+  const settings = settingsOf("Next runs",
     box(app, "next_budget", "for the forecast at compute", { ...FLOP, help: "usual: ten times the most expensive run" }),
     box(app, "next_spend", "to spend", { ...FLOP, help: "usual: a tenth of the budget, or the least that helps" }),
     box(app, "next_runs", "at most", { width: "short", help: "runs" }),
@@ -60,9 +58,7 @@ export function createCompare(app) {
   const multiplier = createChart("What one saves", "multiplier");
   const answer = block("Which is better");
   const answers = el("div", { class: "results", hidden: true }, frontiers.node, answer.node, multiplier.node);
-  const settings = el(
-    "form",
-    { class: "settings", "aria-label": "Two recipes", onsubmit: (event) => event.preventDefault() },
+  const settings = settingsOf("Two recipes",
     box(app, "compare_budget", "compute C", { ...FLOP, help: "usual: ten times the most expensive run" }),
   );
 

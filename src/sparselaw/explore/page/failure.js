@@ -1,7 +1,7 @@
 // Failure: the exact spike at once, the bulk of the data by sampling, point after point.
 
 import { createChart } from "./chart.js";
-import { box } from "./controls.js";
+import { box, settingsOf } from "./controls.js";
 import { el, number } from "./dom.js";
 import { inputsOf } from "./inputs.js";
 import { createLive, report } from "./live.js";
@@ -89,9 +89,7 @@ export const failure = {
       }
     }
 
-    const settings = el(
-      "form",
-      { class: "settings", "aria-label": "Failure", onsubmit: (event) => event.preventDefault() },
+    const settings = settingsOf("Failure",
       box(app, "threshold", "threshold", { width: "short", placeholder: "2", help: "2 / step" }),
       box(app, "step", "or step", { width: "short", placeholder: "1" }),
       box(app, "failure_D", "samples D", { help: "a list, or from:to:count" }),

@@ -1,7 +1,7 @@
 // Loss surface: against N, against D, or collapsed; with trials beside the curves.
 
 import { createChart } from "./chart.js";
-import { box, choice } from "./controls.js";
+import { box, choice, settingsOf } from "./controls.js";
 import { el } from "./dom.js";
 import { createFeatureCurves } from "./feature_curves.js";
 import { inputsOf } from "./inputs.js";
@@ -50,9 +50,7 @@ export const surface = {
       batch: box(app, "batch", "batch", { width: "short" }),
       momentum: box(app, "momentum", "momentum", { placeholder: "0", width: "short" }),
     };
-    const settings = el(
-      "form",
-      { class: "settings", "aria-label": "The surface", onsubmit: (event) => event.preventDefault() },
+    const settings = settingsOf("The surface",
       choice(app, "along", "Loss against", [["N", "N"], ["D", "D"], ["xi", "xi (collapse)"]]),
       fixed.D,
       fixed.N,
