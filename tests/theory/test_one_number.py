@@ -63,6 +63,25 @@ def test_lists_from_one_sample_on_are_their_points():
             assert listed[i] == own or listed[i] == pytest.approx(own, rel=1e-9)
 
 
+@pytest.mark.parametrize("surface", ["sharp", "leading"])
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        sl.SparseInputs(alpha1=0.6, alpha2=0.4),
+        sl.SparseInputs(alpha1=-0.3, alpha2=0.5, dimension=30.0),
+        sl.DenseInputs(alpha=0.8, dimension=200.0),
+        TABLE,
+    ],
+)
+def test_laws_of_several_D_side_by_side_are_those_of_each(inputs, surface):
+    """In any order, and with a D that is asked twice; ridge and noise on either side of the rank."""
+    D = [900.0, 40.0, 250.0, 40.0, 3000.0, 90.0]
+    for N, ridge, noise in ((25.0, 0.0, 0.0), (150.0, 0.0, 0.1), (60.0, 0.01, 0.1)):
+        how = {"ridge": ridge, "noise": noise, "surface": surface}
+        alone = [curve(inputs, N=N, D=d, **how)[0] for d in D]
+        np.testing.assert_allclose(curve(inputs, N=N, D=D, **how), alone, rtol=1e-9)
+
+
 def same(found, wanted):
     """JSON and the page have no infinity: null stands for it."""
     return (found is None and math.isinf(wanted)) or found == pytest.approx(wanted, rel=1e-9)
