@@ -69,6 +69,7 @@ def test_lists_from_one_sample_on_are_their_points():
     [
         sl.SparseInputs(alpha1=0.6, alpha2=0.4),
         sl.SparseInputs(alpha1=-0.3, alpha2=0.5, dimension=30.0),
+        sl.SparseInputs(alpha1=-0.3, alpha2=0.5, dimension=300.0),
         sl.DenseInputs(alpha=0.8, dimension=200.0),
         TABLE,
     ],

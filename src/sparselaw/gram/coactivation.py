@@ -42,7 +42,8 @@ _DERIVATIVES = np.array(  # of y^k: by derivative, k and power
     [[[math.perm(k, m) * (p == k - m) for p in _ORDERS] for k in _ORDERS] for m in range(4)], float
 )
 DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
-HARDLY_SHORT = 0.02  # of D: deeper, the closure has lost its digits and S is D
+HARDLY_SHORT = 0.02  # of D: with such a rank every sample is taken up
+DIGITS_LEFT = 0.2  # what S is short of D: deeper, the closure has lost its digits
 RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
 PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
@@ -115,10 +116,10 @@ class Coactivation(Sampled):
 
     @functools.cached_property
     def _lowest(self) -> int:
-        """The deepest stride at which the closure is asked; no deeper than where S is hardly short of D."""
+        """The deepest stride at which the closure is asked; no deeper than where D - S has digits left."""
         deepest = self._top - DEEPEST
         if self.full:
-            deepest = max(deepest, float(self.end) + math.log(HARDLY_SHORT / self.D))
+            deepest = max(deepest, float(self.end) + math.log(DIGITS_LEFT / self.D))
         return math.ceil(deepest / STRIDE)
 
     @property
@@ -228,7 +229,9 @@ class Coactivation(Sampled):
             self.take(np.repeat(i, PLACES.size)).solve(STRIDE * np.add.outer(first[i], PLACES).ravel())
             for k in i.tolist():
                 table = np.array([laws[k]._ratios[STRIDE * int(cells[k] + place)] for place in PLACES])
-                laws[k]._polynomials[cells[k]] = (_VANDERMONDE @ table).T
+                for i in np.flatnonzero(np.isnan(table[:-2, 0]))[::-1]:  # the deepest: on as a straight line
+                    table[i] = 2.0 * table[i + 1] - table[i + 2]
+                laws[k]._polynomials[cells[k]] = (_VANDERMONDE @ np.nan_to_num(table)).T
         return np.array([law._polynomials[cell] for law, cell in zip(laws, cells, strict=True)])
 
     @functools.cached_property
@@ -245,7 +248,8 @@ class Coactivation(Sampled):
         if not self.crowded:
             return medium * (1.0 + self.share)
         self.solve(np.array([self._end]))
-        return max(medium * math.exp(float(self._ratios[self._end][1])), float(self.unseen))
+        ratio = float(np.nan_to_num(self._ratios[self._end][1]))
+        return max(medium * math.exp(ratio), float(self.unseen))
 
     @functools.cached_property
     def _medium(self) -> float:
@@ -370,7 +374,7 @@ class Coactivation(Sampled):
 
 
 def _log_ratios_of(x: FloatArray, y: FloatArray, m: Moments, D: FloatArray, states: Any) -> FloatArray:
-    """Rows of log S_cavity/S_cells and log t_cavity/t_cells; zero where the closure fails its own check.
+    """Rows of log S_cavity/S_cells and log t_cavity/t_cells; nan where the closure fails its own check.
 
     The cells' own effective medium is at a kappa' that hardly differs from y, where the counts have the
     moments m: the first order suffices.
@@ -381,4 +385,4 @@ def _log_ratios_of(x: FloatArray, y: FloatArray, m: Moments, D: FloatArray, stat
         shift = (np.exp(x - y) - room) / (room + m.P / D)
         logs = np.log([S / (plain_S - m.P * shift), t / (plain_t + m.T * shift)])
     sound = (np.abs(checked - 1.0) < SOUND) & np.isfinite(logs).all(axis=0)
-    return np.where(sound, logs, 0.0).T
+    return np.where(sound, logs, np.nan).T
