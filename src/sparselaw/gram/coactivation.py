@@ -42,8 +42,7 @@ _DERIVATIVES = np.array(  # of y^k: by derivative, k and power
     [[[math.perm(k, m) * (p == k - m) for p in _ORDERS] for k in _ORDERS] for m in range(4)], float
 )
 DEEPEST = 21.0  # below the largest c r, in x: deeper, rounding of the closure takes over
-HARDLY_SHORT = 0.02  # of D: with such a rank every sample is taken up
-DIGITS_LEFT = 0.2  # what S is short of D: deeper, the closure has lost its digits
+HARDLY_SHORT = 0.02  # of D: deeper, the closure has lost its digits and S is D
 RESOLVED = 14.0  # below the coordinates seen about once: what is left no longer depends on kappa
 SHARED = 3e-4  # share of the unseen variance, or of the rank, from which on the closure is asked
 PAIR_CELL = 0.1  # width in log p and log c of the cells in which pairs are counted
@@ -53,6 +52,7 @@ TINY, TINY_NOISE = 0.5, 2.0  # of 1/(rank D), in the errors of t and of what lab
 MOST_ERROR = 0.04  # that sharing may say
 NEAR = np.array([-0.05, 0.0, 0.05])  # in y, between which slopes of the next order are taken
 SOUND = 0.02  # by which the closure's two ways to S may differ
+AGREED, TRIED = 0.1, 5  # the same of D - S, where that is small; strides on which it is looked for
 
 
 class Coactivation(Sampled):
@@ -116,11 +116,19 @@ class Coactivation(Sampled):
 
     @functools.cached_property
     def _lowest(self) -> int:
-        """The deepest stride at which the closure is asked; no deeper than where D - S has digits left."""
+        """The deepest stride at which the closure is asked.
+
+        Where every sample is taken up, that is where S is hardly short of D, and D - S still has digits:
+        there the closure's two ways to it agree.
+        """
         deepest = self._top - DEEPEST
-        if self.full:
-            deepest = max(deepest, float(self.end) + math.log(DIGITS_LEFT / self.D))
-        return math.ceil(deepest / STRIDE)
+        if not self.full:
+            return math.ceil(deepest / STRIDE)
+        deepest = max(deepest, float(self.end) + math.log(HARDLY_SHORT / self.D))
+        tried = math.ceil(deepest / STRIDE) + np.arange(TRIED)
+        S, _, _, _, checked = np.array([state.sums for state in self.states((STRIDE * tried).tolist())]).T
+        sound = np.abs(checked - 1.0) * S < AGREED * (self.D - checked * S)
+        return int(tried[np.argmax(sound)])
 
     @property
     def full(self) -> bool:
@@ -141,7 +149,10 @@ class Coactivation(Sampled):
             return
         i = np.array(list(asked.values()))
         part, x = self.take(i), x[i]
-        laws, D, y = [self.one(k) for k in i.tolist()], np.broadcast_to(part.D, x.shape), part.inner(x)
+        laws, D = [self.one(k) for k in i.tolist()], np.broadcast_to(part.D, x.shape)
+        y = np.round(
+            part.inner(x), 8
+        )  # alone and side by side the same bits: deep, iterations may not settle
         m, states = part.of.at(y), np.empty(x.size, object)
         cavities = [law.cavity for law in laws]
         for cavity in dict.fromkeys(cavities):
@@ -229,9 +240,7 @@ class Coactivation(Sampled):
             self.take(np.repeat(i, PLACES.size)).solve(STRIDE * np.add.outer(first[i], PLACES).ravel())
             for k in i.tolist():
                 table = np.array([laws[k]._ratios[STRIDE * int(cells[k] + place)] for place in PLACES])
-                for i in np.flatnonzero(np.isnan(table[:-2, 0]))[::-1]:  # the deepest: on as a straight line
-                    table[i] = 2.0 * table[i + 1] - table[i + 2]
-                laws[k]._polynomials[cells[k]] = (_VANDERMONDE @ np.nan_to_num(table)).T
+                laws[k]._polynomials[cells[k]] = (_VANDERMONDE @ table).T
         return np.array([law._polynomials[cell] for law, cell in zip(laws, cells, strict=True)])
 
     @functools.cached_property
@@ -248,8 +257,7 @@ class Coactivation(Sampled):
         if not self.crowded:
             return medium * (1.0 + self.share)
         self.solve(np.array([self._end]))
-        ratio = float(np.nan_to_num(self._ratios[self._end][1]))
-        return max(medium * math.exp(ratio), float(self.unseen))
+        return max(medium * math.exp(float(self._ratios[self._end][1])), float(self.unseen))
 
     @functools.cached_property
     def _medium(self) -> float:
@@ -374,7 +382,7 @@ class Coactivation(Sampled):
 
 
 def _log_ratios_of(x: FloatArray, y: FloatArray, m: Moments, D: FloatArray, states: Any) -> FloatArray:
-    """Rows of log S_cavity/S_cells and log t_cavity/t_cells; nan where the closure fails its own check.
+    """Rows of log S_cavity/S_cells and log t_cavity/t_cells; zero where the closure fails its own check.
 
     The cells' own effective medium is at a kappa' that hardly differs from y, where the counts have the
     moments m: the first order suffices.
@@ -385,4 +393,4 @@ def _log_ratios_of(x: FloatArray, y: FloatArray, m: Moments, D: FloatArray, stat
         shift = (np.exp(x - y) - room) / (room + m.P / D)
         logs = np.log([S / (plain_S - m.P * shift), t / (plain_t + m.T * shift)])
     sound = (np.abs(checked - 1.0) < SOUND) & np.isfinite(logs).all(axis=0)
-    return np.where(sound, logs, np.nan).T
+    return np.where(sound, logs, 0.0).T

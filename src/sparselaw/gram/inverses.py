@@ -14,6 +14,7 @@ from sparselaw.gram.sampled import Sampled
 LEFT = 0.18  # of an eigenvalue of G, where the closure is read for kappa -> 0
 HARDLY = 0.01  # of the data sets: what they decide is error, for a simulation of a hundred does not see it
 MOST_ON = 1.5  # by which label noise may rise from there on
+STRIDE_UP = 1.0  # from where the closure ends, for the error of ending there
 LOST = 1e-6  # of S: a smaller slope of the closure is lost in its rounding
 MOST = 0.3  # that the next order may add to label noise
 DEEP = 5.0  # below the faintest coordinate, in log g: all are resolved
@@ -36,12 +37,14 @@ def end_slopes(law: Any) -> tuple[tuple[float, float], tuple[float, float]]:
     The closure is of endless trees: it follows G to eigenvalues smaller than any that D samples have. So
     it is read where less than a fifth of an eigenvalue is left, P = 0.18. Below are faint coordinates on
     their own, as far as a sample that shows one has no other left open; where more is seen than there are
-    samples it goes on as the effective medium does. What it would add down to half of that is the error.
+    samples it goes on as the effective medium does. What it would add down to half of that is the error,
+    or, where the closure ends before, what it adds in the last stride.
     """
     medium = np.array(Sampled.inverses(law), float)
     if not law.crowded:
         return _followed(law, medium, np.zeros(2), float(law.of.lattice[1].min()) - DEEP)
     x = np.array([_where_left(law, part) for part in (LEFT, 0.5 * LEFT)])
+    x[1] += STRIDE_UP * (x[1] == x[0])
     m, kappa = law.at(x), np.exp(x)
     if (m.P < LOST * m.S).any():
         return _followed(law, medium, np.ones(2), float(law.inner(x)[0]))
