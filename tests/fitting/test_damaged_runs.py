@@ -251,7 +251,7 @@ def test_packed_tables_have_a_limit(tmp_path):
 
 def test_a_column_of_one_value_in_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-    pyarrow = pytest.importorskip("pyarrow")
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
     same = pyarrow.array(np.ones(1_000_000))
     table = pyarrow.table({"N": same, "D": same, "loss": same})
     with parquet.ParquetWriter(tmp_path / "x.parquet", table.schema) as file:

@@ -57,7 +57,7 @@ def test_a_header_with_two_candidates_is_refused(capsys, tmp_path, table):
 
 
 def test_a_sheet_with_a_name_twice_is_refused(capsys, tmp_path, table):
-    pytest.importorskip("openpyxl")
+    pytest.importorskip("openpyxl", reason="the extra excel is not installed")
     twice = pd.concat([table[["N", "D", "loss"]], 2 * table["loss"]], axis=1)
     twice.to_excel(tmp_path / "twice.xlsx", index=False)
     code, err = command(capsys, "fit", tmp_path / "twice.xlsx", "--bootstrap", "0")
@@ -66,7 +66,7 @@ def test_a_sheet_with_a_name_twice_is_refused(capsys, tmp_path, table):
 
 
 def test_a_sheet_keeps_names_that_look_like_a_second(tmp_path, table):
-    pytest.importorskip("openpyxl")
+    pytest.importorskip("openpyxl", reason="the extra excel is not installed")
     table[["N", "D", "loss"]].assign(**{"loss.1": 1.0}).to_excel(tmp_path / "one.xlsx", index=False)
     assert list(read_table(tmp_path / "one.xlsx").columns) == ["N", "D", "loss", "loss.1"]
 

@@ -382,7 +382,7 @@ def test_damaged_gz(name, cut, tmp_path):
 
 def test_nested_parquet(tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
     lists = pyarrow.array([[1, 2], [3]])
     records = pyarrow.array([{"a": 1}, {"a": 2}])
     for columns in ({"sample": lists, "feature": [1, 2]}, {"sample": [1, 2], "feature": records},
